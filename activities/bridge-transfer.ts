@@ -11,7 +11,7 @@ import {
 } from '../src/flows/bridge-transfer.js';
 import { BRIDGE_STATUSES } from '../src/contract/vocabulary.js';
 import { RejectedError, InvalidRequestError } from '../src/service-client/index.js';
-import { callbackCapability, callbackUrl } from '../src/flows/capability.js';
+import { ownCallbackUrl } from '../src/flows/capability.js';
 import { fromWireNumber, sameAmount, toWireNumber } from '../src/money.js';
 import { rowIdOf } from '../src/flows/event-of-row.js';
 import { openedIdOf } from '../src/protocol/events.js';
@@ -26,7 +26,7 @@ import type {
 } from './types.js';
 import { checkInput } from './flow-steps.js';
 import type { ActivityDeps } from './deps.js';
-import { endsFlow, reading, retryLater } from './failures.js';
+import { endsFlow, reading, retryLater, storing } from './failures.js';
 import { windowsOf, elapsedMs } from './timing.js';
 import { pinFor } from './claims.js';
 import { submitUnderClaim } from './submit-under-claim.js';
@@ -108,8 +108,8 @@ async function quote(deps: ActivityDeps, input: BridgeTransferInput): Promise<Qu
  * they are about this deposit, its figures. Otherwise nothing is known of it, and it may have just been made.
  */
 async function broughtQuote(deps: ActivityDeps, input: BridgeTransferInput, rateId: string): Promise<Quote> {
-  const found = await reading(() => deps.store.quotes.recall(deps.account, rateId));
-  if (found === undefined || found instanceof RejectedError) {
+  const found = await storing(() => deps.store.quotes.recall(deps.account, rateId));
+  if (found === undefined) {
     return { rateId, cryptoAmount: null, cryptoUnit: null, lifeMs: QUOTE_LIFE_MS };
   }
   const isAboutThis =
@@ -153,7 +153,7 @@ function depositRequest(deps: ActivityDeps, order: BridgeDepositOrder): BridgeDe
       ...(crypto === undefined ? {} : { crypto_amount: toWireNumber(crypto) }),
     },
     settlement: { ...input.settlement, amount: toWireNumber(input.settlement.amount) },
-    callback_url: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId, deps.capabilityEpoch)),
+    callback_url: ownCallbackUrl(deps, flowId),
     rate_id: order.rateId,
     ...(input.metadata === undefined ? {} : { metadata: input.metadata }),
   };
@@ -175,9 +175,8 @@ async function reportSettlement(deps: ActivityDeps, order: SettlementReportOrder
 
 async function reportOnce(deps: ActivityDeps, order: SettlementReportOrder): Promise<ReportOutcome> {
   const rowId = rowIdOf(openedIdOf(order.eventId));
-  const row = await reading(() => deps.store.inbox.get(rowId));
-  if (row === undefined || row instanceof RejectedError)
-    throw retryLater('store_unavailable', `the event ${rowId} is not in the inbox`);
+  const row = await storing(() => deps.store.inbox.get(rowId));
+  if (row === undefined) throw retryLater('store_unavailable', `the event ${rowId} is not in the inbox`);
   // Another worker may have the key.
   if (row.unreadable !== undefined) throw retryLater('unreadable_event', row.unreadable);
   if (row.body === undefined) return refused('The body of the settlement was purged: there is nothing to report.');

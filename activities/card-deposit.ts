@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Card, CardDepositRequest, CardDeposit } from '../src/contract/deposit.js';
-import { callbackCapability, callbackUrl } from '../src/flows/capability.js';
+import { ownCallbackUrl } from '../src/flows/capability.js';
 import { RejectedError } from '../src/service-client/index.js';
 import type { ActivityDeps } from './deps.js';
 import type { ClaimStepOrder, SubmitOutcome } from './types.js';
@@ -57,7 +57,7 @@ async function submit(
   const submission = submissionOf({ flowId, step: 'deposit', input });
   const { claim } = termsOf(deps, { flowId, pin }, input, submission);
   const ours = {
-    callbackUrl: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId, deps.capabilityEpoch)),
+    callbackUrl: ownCallbackUrl(deps, flowId),
   };
   const outcome = await submitUnderClaim(deps, {
     claim,

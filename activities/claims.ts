@@ -4,7 +4,9 @@ import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
 import type { ClaimRef, Pin, PreparationOrder } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
-import { isRefundReference, type ParkAction } from '../src/protocol/vocabulary.js';
+import { moneyOperationsOf } from '../src/flows/index.js';
+import { NEVER_RESERVED } from '../src/protocol/fingerprint.js';
+import { isRefundReference, parseFlowId, type EndReason, type ParkAction } from '../src/protocol/vocabulary.js';
 import type { ServiceAnswer } from '../src/service-client/index.js';
 import { FIRST_EPOCH } from '../src/store/deployment.js';
 
@@ -77,13 +79,15 @@ export function createClaimActivities(deps: ActivityDeps) {
       const { epoch } = await pinOf(deps);
       return storing(async () => {
         const found = await claims.ofFlow(flowId);
+        // The claim of the run before the reset may have been lost with the store.
+        if (found.length === 0 && wasReset && epoch > FIRST_EPOCH) return ['unknown: the store was restored'];
+        if (found.length === 0 && !REFUSED_INPUT.includes(reason)) await voidAbsent(deps, flowId, reason);
         const left: string[] = [];
         for (const { phase, fingerprint, ...key } of found.filter(isOpen)) {
           const now = phase === 'reserved' ? await claims.voidUnsent(key, { flowId, fingerprint }, reason) : phase;
           if (now !== 'void' && now !== 'rejected') left.push(key.operation);
         }
-        // The claim of the run before the reset may have been lost with the store.
-        return wasReset && epoch > FIRST_EPOCH && found.length === 0 ? ['unknown: the store was restored'] : left;
+        return left;
       });
     },
 
@@ -149,6 +153,16 @@ export function createClaimActivities(deps: ActivityDeps) {
   };
 }
 
+/** After a reset such a flow is refused again; anyone may start one, and must not close the claims of its reference. */
+const REFUSED_INPUT: readonly string[] = ['invalid_input', 'plaintext_input'] satisfies EndReason[];
+
+/** The flow ends before it has named its claims: each one that its kind may use is closed, so that a reset sends nothing. */
+async function voidAbsent({ store: { claims }, account }: ActivityDeps, flowId: string, reason: string): Promise<void> {
+  const flow = parseFlowId(flowId);
+  for (const made of flow === undefined ? [] : moneyOperationsOf(flow))
+    await claims.voidUnsent({ account, ...made }, { flowId, fingerprint: NEVER_RESERVED }, reason);
+}
+
 const isUnsendable = (phase: ClaimPhase | undefined): boolean => phase !== undefined && phase !== 'reserved';
 
 /**
@@ -193,7 +207,7 @@ function differenceOf(pin: Pin, ours: Pin): string | null {
 }
 
 /**
- * Before an answer a claim is in `sending`, or reserved for another send. In other phases nothing seemed to have moved.
+ * Before an answer a claim is in `sending`, or reserved for another send. In every other phase the flow may have said that nothing moved.
  */
 const ALARMING: readonly (ClaimPhase | 'absent')[] = ['void', 'rejected', 'absent'];
 

@@ -4,6 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import {
   type CallbackSender,
   CallbackRefusedError,
+  CallbackUnreachableError,
   createReceivers,
   HeldBackError,
   NoCallbackSecretError,
@@ -143,9 +144,11 @@ function bodyOf({ change: { timestamp, ...flow }, skipped }: Notification): stri
   return JSON.stringify({ type: 'flow.updated', timestamp, data: { ...flow, skipped } });
 }
 
+const OWN_ERRORS = [CallbackRefusedError, CallbackUnreachableError, NoCallbackSecretError, HeldBackError];
+
 /** Our own errors hold no URL; of other errors only the name is shown. */
 function problemOf(error: unknown): string {
-  if (error instanceof Error && /^(Callback\w+|NoCallbackSecret|HeldBack)Error$/.test(error.name)) return error.message;
+  if (error instanceof Error && OWN_ERRORS.some((own) => error instanceof own)) return error.message;
   return `The callback failed (${error instanceof Error ? error.name : 'unknown'}).`;
 }
 

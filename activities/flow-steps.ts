@@ -1,12 +1,12 @@
 import { Context } from '@temporalio/activity';
 import type { CallOptions, ServiceClient } from '../src/service-client/index.js';
 import type { OperationName } from '../src/contract/index.js';
-import { callbackCapability, callbackUrl } from '../src/flows/capability.js';
+import { ownCallbackUrl } from '../src/flows/capability.js';
 import type { FlowDefinition, SubmissionDefinition } from '../src/flows/flow.js';
 import { flowOf } from '../src/flows/index.js';
 import { tooMuch } from '../src/flows/largest-amount.js';
 import { parseFlowId, flowIdOf } from '../src/protocol/vocabulary.js';
-import { fingerprintOf, submitFingerprint } from '../src/store/store-key.js';
+import { flowFingerprint, submitFingerprint } from '../src/store/store-key.js';
 import { isPlaintext } from '../src/protocol/plaintext-marker.js';
 import type { ActivityDeps } from './deps.js';
 import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
@@ -67,7 +67,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       const submission = submissionOf(order);
       const { claim, facts } = termsOf(deps, order, input, submission);
       const ours = {
-        callbackUrl: callbackUrl(deps.publicUrl, flowId, callbackCapability(deps.store, flowId, deps.capabilityEpoch)),
+        callbackUrl: ownCallbackUrl(deps, flowId),
       };
       return submitUnderClaim(deps, {
         claim,
@@ -208,7 +208,7 @@ export function checkInput<Input>(
     throw endsFlow('invalid_input', 'timeScale: other than 1 is possible only with a service on loopback');
   }
   checkLargest(deps, definition, input);
-  return { input, fingerprint: fingerprintOf(deps.store, 'flow-input', definition.decidedBy(input)) };
+  return { input, fingerprint: flowFingerprint(deps.store, definition, input) };
 }
 
 function checkLargest<Input>(deps: ActivityDeps, definition: FlowDefinition<Input>, input: Input): void {

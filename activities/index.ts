@@ -16,7 +16,7 @@ import { withHeartbeat } from './timing.js';
 import type { ClaimRef } from './types.js';
 import { queueOfActivity, type Queue } from '../src/protocol/task-queues.js';
 import { parkedMatterId, type MatterContent } from '../src/protocol/matters.js';
-import type { InboxRow } from '../src/protocol/events.js';
+import { MAX_UNTRUSTED, type InboxRow } from '../src/protocol/events.js';
 import { referenceOfFlow } from '../src/protocol/vocabulary.js';
 
 /** Every activity of a worker that runs all flows. Their names are durable: running flows depend on them. */
@@ -88,7 +88,7 @@ function createUpkeepActivities(deps: ActivityDeps) {
         const trusted = await deps.store.inbox.list({ flowId, trusted: true, limit: 200 });
         const closed = trusted.find(({ state, unreadable }) => state === 'waiting' && unreadable !== undefined);
         if (closed?.unreadable !== undefined) throw retryLater('unreadable_event', closed.unreadable);
-        const untrusted = await deps.store.inbox.list({ flowId, trusted: false, limit: 20 });
+        const untrusted = await deps.store.inbox.list({ flowId, trusted: false, limit: MAX_UNTRUSTED });
         return [...untrusted, ...trusted].toReversed().flatMap((row) => eventFor(flowId, row));
       } catch (error) {
         throw readFailure(error);

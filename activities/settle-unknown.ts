@@ -16,6 +16,8 @@ export interface PostQuestion {
   readonly expect: Facts;
   /** The service itself said that it knows the reference, so its record cannot be an older one. */
   readonly saidToExist: boolean;
+  /** Others can pay, too: a record is no answer to a POST that was never sent. @default false */
+  readonly othersPay?: boolean;
 }
 
 export interface SettleOrder extends PostQuestion {
@@ -97,6 +99,8 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
   // Looked up only if the claim leaves it open.
   if (claimed.claim !== 'sending') return { ...claimed, lookup: 'cannot-tell' };
   const found = await lookUpPost(deps, question);
+  const isUnsent = claim === undefined || claim.phase === 'reserved';
+  if (found.lookup === 'shown' && question.othersPay === true && isUnsent) return { ...claimed, lookup: 'shown' };
   if (found.lookup === 'shown') {
     await storing(() => recordAnswer(deps, key, question.claim.flowId, found.answer));
   }

@@ -8,9 +8,8 @@ import {
 } from '../src/service-client/index.js';
 import { cryptoSendFacts, cryptoSendFlow } from '../src/flows/crypto-send.js';
 import type { FlowDefinition } from '../src/flows/flow.js';
-import { factsIn, recordFact } from '../src/flows/record-facts.js';
 import { offrampFacts, offrampFlow } from '../src/flows/offramp.js';
-import { invoicePaymentFlow, paidFacts } from '../src/flows/invoice-payment.js';
+import { invoiceFacts, invoicePaymentFlow, paidFacts } from '../src/flows/invoice-payment.js';
 import { onrampFacts, onrampFlow, withMobileMoney } from '../src/flows/onramp.js';
 import type { Invoice, InvoicePayment } from '../src/contract/invoice.js';
 import type { LookupSays } from '../src/protocol/decisions.js';
@@ -50,11 +49,7 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
   },
   createInvoice: {
     read: (service, reference) => service.getInvoice(reference),
-    // The outer amount and currency show nonsense on the wire.
-    facts: (record) => {
-      const { invoice } = record as Invoice;
-      return factsIn({ amount: recordFact(invoice, 'amount'), currency: recordFact(invoice, 'currency') });
-    },
+    facts: invoiceFacts,
     proves: (record) => Boolean((record as Invoice).invoice?.amount && (record as Invoice).invoice?.currency),
   },
   payInvoice: {

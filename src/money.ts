@@ -68,6 +68,15 @@ const portion = (amount: Big, bps: number): Big => {
   return amount.times(bps).times(ONE_BPS);
 };
 
+/** Thousandths of a satoshi in one of each unit of Bitcoin, in basis points. */
+const MSAT_IN_BPS: Readonly<Record<string, number>> = { MSAT: 1e4, SAT: 1e7, SATS: 1e7, BTC: 1e15 };
+
+/** An amount in a unit of Bitcoin, in thousandths of a satoshi, exactly; null if it is no such unit. */
+export function toMsat(amount: string, unit: string): string | null {
+  const bps = MSAT_IN_BPS[unit];
+  return bps === undefined ? null : multiplyByBps(amount, bps);
+}
+
 /** Rounds to this many decimals: `down` drops the rest (towards zero), `half-up` rounds it. */
 export const roundAmount = (amount: string, decimals: number, mode: 'down' | 'half-up' = 'down'): string =>
   print(exact(amount).round(decimals, mode === 'down' ? Exact.roundDown : Exact.roundHalfUp));

@@ -7,6 +7,7 @@ import { trackSettlement } from './bridge/track.js';
 import {
   depositClaim,
   handleTransferEvents,
+  claimsAnEnd,
   isVetoed,
   refundClaim,
   whatArrived,
@@ -22,7 +23,7 @@ export async function bridgeTransfer(input: unknown, carried?: TransferCarried):
   return runFlow('bridge-transfer', input, carried?.flow, async (flow): Promise<Outcome> => {
     const transfer = carried?.transfer ?? (await prepareTransfer(flow, input));
     flow.proven = () => transfer.statuses.seen.map(classifyOfAnyKind);
-    flow.vetoed = () => isVetoed(transfer);
+    flow.vetoed = (isRefused) => isVetoed(transfer) || (isRefused === true && claimsAnEnd(transfer));
     flow.evidence = () => transfer;
     flow.claims = () => [depositClaim(flow, transfer), refundClaim(flow, transfer)];
     if (carried === undefined) {

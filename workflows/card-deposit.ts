@@ -1,5 +1,6 @@
 import { ActivityFailure, ApplicationFailure, isCancellation, sleep } from '@temporalio/workflow';
 import { CHECKOUT_WORDS } from '../src/protocol/statuses.js';
+import { CARD_LIFE_MS } from '../src/protocol/task-queues.js';
 import type { CardAttempt } from '../activities/card-deposit.js';
 import type { StepTerms, SubmitOutcome } from '../activities/types.js';
 import type { Payment } from './engine/payment.js';
@@ -7,7 +8,6 @@ import { paymentFlow } from './engine/payment-flow.js';
 import {
   FAILURE_GRACE_MS,
   NO_LOOK_MS,
-  CARD_LIFE_MS,
   CARD_PAUSE_MS,
   CARD_SUBMIT,
   CARD_WORKER_START_MS,

@@ -102,13 +102,13 @@ async function payInvoice(flow: Flow, payment: Payment): Promise<void> {
   // It may have taken days to know that: past the deadline a person alone gives it more time.
   if (flow.deadlinePassed) expire();
   // What was received before the payment is sent proves nothing about it.
-  Object.assign(payment, NOTHING_HEARD);
+  Object.assign(payment, NOTHING_RECEIVED);
   // The customer may have been faster, which is why it is refused then.
   await submitPayment(flow, payment, { ...PAY, paidAllTheSame: lookForPayment });
   if (payment.maybeAnother) forgetFailures(payment);
 }
 
-const NOTHING_HEARD: Partial<Payment> = {
+const NOTHING_RECEIVED: Partial<Payment> = {
   proven: false,
   answer: null,
   words: [],

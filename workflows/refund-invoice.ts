@@ -2,7 +2,7 @@ import { sleep } from '@temporalio/workflow';
 import type { OfframpInput } from '../src/flows/offramp.js';
 import { REFUND_INVOICE_NEEDED } from '../src/protocol/statuses.js';
 import { UNREADABLE, type FlowEvent } from '../src/protocol/messages.js';
-import { compareAmounts, multiplyByBps } from '../src/money.js';
+import { compareAmounts, toMsat } from '../src/money.js';
 import { parkAndLook } from './engine/look.js';
 import {
   paymentState,
@@ -152,22 +152,14 @@ async function untilHandedOver(flow: Flow, payment: Payment, plan: TrackPlan, gi
   }
 }
 
-/** Thousandths of a satoshi in one of each, in hundredths of a percent: how `money.ts` multiplies exactly. */
-const MSAT_IN_BPS: Readonly<Record<string, number>> = { MSAT: 1e4, SAT: 1e7, BTC: 1e15 };
-
 type CameIn = Pick<OfframpInput, 'cryptoAmount' | 'token'>;
-
-function inMsat(amount: string, token: string): string | null {
-  const unit = MSAT_IN_BPS[token];
-  return unit === undefined ? null : multiplyByBps(amount, unit);
-}
 
 /** What is due, and the most that may be sent back. */
 function amountsOf({ input, refund }: Payment) {
   const { cryptoAmount, token } = input as OfframpInput;
   return {
     dueMsat: refundDueMsat({ cryptoAmount, token }, refund?.facts ?? {}),
-    mostMsat: inMsat(cryptoAmount, token),
+    mostMsat: toMsat(cryptoAmount, token),
   };
 }
 
@@ -176,9 +168,9 @@ function amountsOf({ input, refund }: Payment) {
  * came in. Null if neither can be expressed so (the token is not one of Bitcoin's), or what it reported cannot be read.
  */
 export function refundDueMsat({ cryptoAmount, token }: CameIn, facts: Facts): string | null {
-  const cameIn = inMsat(cryptoAmount, token);
+  const cameIn = toMsat(cryptoAmount, token);
   const { refundAmountMsat, refundCryptoAmount } = facts;
   if ([refundAmountMsat, refundCryptoAmount].includes(UNREADABLE)) return null;
-  const due = refundAmountMsat ?? (refundCryptoAmount === undefined ? cameIn : inMsat(refundCryptoAmount, token));
+  const due = refundAmountMsat ?? (refundCryptoAmount === undefined ? cameIn : toMsat(refundCryptoAmount, token));
   return due !== null && cameIn !== null && compareAmounts(due, cameIn) > 0 ? cameIn : due;
 }

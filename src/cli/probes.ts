@@ -21,12 +21,9 @@ export interface WorkerProbeOptions extends Listen {
 
 export interface Probe {
   readonly url: string;
-  close(): Promise<void>;
-}
-
-export interface WorkerProbe extends Probe {
-  /** Not ready from now on: it accepts nothing new, and finishes what it has. */
+  /** Not ready from now on: its process accepts nothing new, and finishes what it has. */
   drain(): void;
+  close(): Promise<void>;
 }
 
 interface Found {
@@ -45,24 +42,17 @@ const LIMITS = {
 /** So few per address, 32, that one that takes them all does not block the probes of others. */
 const CONNECTIONS = { maxConnections: 256, shareOfAnAddress: 8 };
 
+const DRAINING: Found = { code: 503, body: { status: 'draining' } };
 const ALIVE: Found = { code: 200, body: { status: 'ok' } };
 const monotonicMs = () => performance.now();
 
 /** `/healthz`: the process answers. `/readyz`: it takes tasks, and its store works. */
-export async function openWorkerProbe({
-  store,
-  isPolling,
-  client,
-  ...listen
-}: WorkerProbeOptions): Promise<WorkerProbe> {
+export async function openWorkerProbe({ store, isPolling, client, ...listen }: WorkerProbeOptions): Promise<Probe> {
   const storeWorks = remembered(monotonicMs, () => works(store()));
   const temporalWorks = remembered(monotonicMs, () => works(answers(client)));
-  let isDraining = false;
 
   async function readiness(): Promise<Found> {
     const [storeIs, temporalIs] = await Promise.all([storeWorks(), temporalWorks()]);
-    // Checked after the probes, which take a while.
-    if (isDraining) return { code: 503, body: { status: 'draining' } };
     const polling = isPolling() ? 'ok' : 'unavailable';
     const isReady = [storeIs, temporalIs, polling].every((found) => found === 'ok');
     return {
@@ -71,8 +61,7 @@ export async function openWorkerProbe({
     };
   }
 
-  const probe = await openProbe('WORKER_PROBE_PORT', listen, { '/readyz': readiness });
-  return { ...probe, drain: () => void (isDraining = true) };
+  return openProbe('WORKER_PROBE_PORT', listen, { '/readyz': readiness });
 }
 
 /**
@@ -95,7 +84,14 @@ async function openProbe(
   { host, port }: Pick<Listen, 'host' | 'port'>,
   ready: Readonly<Record<string, () => Promise<Found>>>,
 ): Promise<Probe> {
-  const paths = new Map(Object.entries({ '/healthz': () => Promise.resolve(ALIVE), ...ready }));
+  let isDraining = false;
+  // Checked after the probes, which take a while.
+  const unlessDraining = (find: () => Promise<Found>) => async () => {
+    const found = await find();
+    return isDraining ? DRAINING : found;
+  };
+  const readiness = Object.entries(ready).map(([path, find]) => [path, unlessDraining(find)] as const);
+  const paths = new Map([['/healthz', () => Promise.resolve(ALIVE)] as const, ...readiness]);
   const server = createServer(LIMITS, (request, response) => {
     request.resume();
     const answer = ({ code, body }: Found) =>
@@ -115,6 +111,7 @@ async function openProbe(
   const address = server.address() as AddressInfo;
   return {
     url: `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`,
+    drain: () => void (isDraining = true),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());

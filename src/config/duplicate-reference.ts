@@ -1,32 +1,26 @@
 import { z } from 'zod';
 import { operations, type MoneyOperationName } from '../contract/index.js';
+import { REPEATS, type Repeat } from '../protocol/decisions.js';
 
-const DUPLICATE_REFERENCE_RULES = ['unknown', 'same-result', 'rejected'] as const;
-/**
- * What the service does with a reference that it knows already. `unknown`: never sent again without a person's order.
- * `same-result` and `rejected`: a repeat is safe.
- */
-export type DuplicateReferenceRule = (typeof DUPLICATE_REFERENCE_RULES)[number];
-
-export type DuplicateReference = Readonly<Record<MoneyOperationName, DuplicateReferenceRule>>;
+/** What the service does with a reference that it knows already. */
+export type DuplicateReference = Readonly<Record<MoneyOperationName, Repeat>>;
 
 const moneyOperations = Object.values(operations)
   .filter((operation) => operation.effect === 'money')
   .map((operation) => operation.name);
 
-const isRule = (text: string | undefined): text is DuplicateReferenceRule =>
-  DUPLICATE_REFERENCE_RULES.some((rule) => rule === text);
+const isRule = (text: string | undefined): text is Repeat => REPEATS.some((rule) => rule === text);
 
 /** `DUPLICATE_REFERENCE`: one rule for all, or `operation=rule` pairs (the others stay `unknown`), or both. */
 export const duplicateReference = () =>
   z.string().transform((text, context): DuplicateReference => {
     const entries = text.split(',').map((entry) => entry.split('=').map((part) => part.trim()));
     const forAll = entries.find((entry) => entry.length === 1)?.[0] ?? 'unknown';
-    const rules: Partial<Record<MoneyOperationName, DuplicateReferenceRule>> = {};
+    const rules: Partial<Record<MoneyOperationName, Repeat>> = {};
     for (const [left, right] of entries) {
       const rule = right ?? left;
       const operation = right === undefined ? undefined : moneyOperations.find((name) => name === left);
-      if (!isRule(rule)) context.addIssue(`must say one of ${DUPLICATE_REFERENCE_RULES.join(', ')}`);
+      if (!isRule(rule)) context.addIssue(`must say one of ${REPEATS.join(', ')}`);
       else if (right !== undefined && operation === undefined) {
         context.addIssue(
           `names no operation that moves money before one of its "=" (known: ${moneyOperations.join(', ')})`,

@@ -1,5 +1,4 @@
 export { readEnvironment, type Environment } from './environment.js';
-export type { DuplicateReferenceRule } from './duplicate-reference.js';
 export { DEVELOPMENT_TOKEN } from './gateway-tokens.js';
 export { isLoopback } from '../protocol/loopback.js';
 export { SettingsError } from './environment.js';
@@ -7,5 +6,6 @@ export { BROKEN_SECRET, followSecrets, type LiveSecrets, type SettingsOfSecrets 
 export { exposedSecrets, isGiven, readSecretFiles, SecretFileError, type Live } from './secret-files.js';
 export { keptSecretsPath, KeptSecretsError, readKeptSecrets, writeKeptSecrets } from './kept-webhook-secrets.js';
 export type { KeptSecret } from './kept-webhook-secrets.js';
+export { MIN_SECRET_LENGTH, STANDARD_SECRET } from './setting-schemas.js';
 export type { Settings } from './settings-shape.js';
 export { readSettings } from './settings.js';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isLoopback } from '../protocol/loopback.js';
 
-export const NOTIFY_FORMATS = ['generic', 'slack', 'pagerduty'] as const;
+const NOTIFY_FORMATS = ['generic', 'slack', 'pagerduty'] as const;
 export type NotifyFormat = (typeof NOTIFY_FORMATS)[number];
 
 /** A receiver of notifications. The URL is a secret: anyone who has it may post there. */

@@ -125,8 +125,8 @@ export function isTrustworthy(databaseUrl: string): boolean {
 export const serviceToken = () =>
   z.string().regex(/^[\x21-\x7e]{1,16384}$/, 'must be one token, in visible ASCII without spaces');
 
-const MIN_SECRET_LENGTH = 16;
-const STANDARD_SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+export const MIN_SECRET_LENGTH = 16;
+export const STANDARD_SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /** Comma-separated, for rotation; those of Standard Webhooks begin with `whsec_` and continue in base64. */
 export const secrets = (kind: 'any' | 'standard-webhooks') =>

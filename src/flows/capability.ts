@@ -35,9 +35,20 @@ export function capabilitiesOf(
   );
 }
 
-/** The URL that the service gets for the callbacks of one flow: a path of the gateway. */
-export function callbackUrl(publicUrl: string, flowId: string, capability: string): string {
-  return `${publicUrl.replace(/\/+$/, '')}/callbacks/${flowId}/${capability}`;
+/** The URL at which the service reports one flow to our gateway. */
+export function ownCallbackUrl(
+  {
+    publicUrl,
+    store,
+    capabilityEpoch,
+  }: {
+    readonly publicUrl: string;
+    readonly store: Parameters<typeof callbackCapability>[0];
+    readonly capabilityEpoch?: number;
+  },
+  flowId: string,
+): string {
+  return `${publicUrl.replace(/\/+$/, '')}/callbacks/${flowId}/${callbackCapability(store, flowId, capabilityEpoch)}`;
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   InvoiceMobileMoney,
   InvoicePaymentRequest,
   InvoiceRequest,
+  type Invoice,
   type InvoicePayment,
 } from '../contract/invoice.js';
 import { FIAT_CURRENCIES } from '../contract/vocabulary.js';
@@ -86,7 +87,13 @@ export const invoicePaymentFlow = defineFlow({
       decidedBy: (input) => invoiceOf(input),
       request: (input) => ({ ...invoiceOf(input), amount: toWireNumber(input.amount), referenceId: input.referenceId }),
       shownBy: PAID_WORDS,
-      factsOf: ({ amount, currency }) => ({ amount, currency, paidAmount: amount, paidCurrency: currency }),
+      factsOf: (input) => ({
+        amount: input.amount,
+        currency: input.currency,
+        paidAmount: input.amount,
+        paidCurrency: input.currency,
+        ...(input.pay === 'generated' ? { bankAccount: accountEnd(input.bank.accountNumber) } : {}),
+      }),
     },
     pay: {
       operation: 'payInvoice',
@@ -134,6 +141,23 @@ export const invoicePaymentFlow = defineFlow({
     atDeadline: ['no_settlement'],
   },
 });
+
+/**
+ * The invoice's facts, as its record shows them: whom it pays, too. A service that knew the reference may return an
+ * invoice of another request.
+ */
+export function invoiceFacts(record: unknown): Readonly<Record<string, string>> {
+  const { invoice, accountNumber } = record as Invoice;
+  return factsIn({
+    // The outer amount and currency show nonsense on the wire.
+    amount: recordFact(invoice, 'amount'),
+    currency: recordFact(invoice, 'currency'),
+    bankAccount: typeof accountNumber === 'string' && /\d/.test(accountNumber) ? accountEnd(accountNumber) : undefined,
+  });
+}
+
+/** The end of an account number tells two accounts apart, and does not show the account to everybody who may see the flow. */
+const accountEnd = (accountNumber: string): string => `…${accountNumber.replace(/\D/g, '').slice(-4)}`;
 
 /** The payment's facts, as the record shows them. Before a payment, the record's amounts are those of the invoice. */
 export function paidFacts(record: unknown): Readonly<Record<string, string>> {

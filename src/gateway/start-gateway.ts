@@ -7,7 +7,7 @@ import { BROKEN_SECRET, followSecrets } from '../config/live-secrets.js';
 import type { Settings } from '../config/settings-shape.js';
 import type { Store } from '../store/store.js';
 import { createCallbackHandles } from '../temporal/callback-handle.js';
-import { createFlowReader } from '../temporal/flow-handle.js';
+import { createFlowReader, limitQuestions } from '../temporal/flow-handle.js';
 import { signalFlow } from '../temporal/start-flow.js';
 import { addCallbackRoutes } from './ops/callbacks.js';
 import { createCardIntake, type ServeCards } from './cards/card-intake.js';
@@ -97,8 +97,6 @@ export interface GatewayOptions {
   readonly service?: ServiceAccess;
   /** Counters of this process's other work, shown with the gateway's own. */
   readonly workMetrics?: Registry;
-  /** For tests: how long a card is kept. @default 60,000 */
-  readonly cardLifeMs?: number;
   /**
    * For tests: how often dispatcher and settler check by themselves, the age at which a row is queried, and the
    * shortest intervals between two counts of flows and between two prints of metrics.
@@ -132,7 +130,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const monotonicMs = options.monotonicMs ?? (() => performance.now());
   const onBroken = (problem: string) => logger.error({ problem }, BROKEN_SECRET);
   const secrets = followSecrets(settings, { monotonicMs, onBroken });
-  const reader = createFlowReader(client);
+  const askWorker = limitQuestions();
+  const reader = createFlowReader(client, { askWorker });
   const openSignals = createOpenSignals();
   const { inbox, matters } = store;
   const unreadable = createUnreadableFlows(logger, () => performance.now());
@@ -194,12 +193,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const capabilities = createCapabilities(store, settings);
   const { taskQueue } = options;
   const ofRefusals = createRefusalLimit(monotonicMs);
-  const cards = createCardIntake({
-    serve: options.serveCards,
-    logger,
-    nowMs,
-    ...(options.cardLifeMs === undefined ? {} : { lifeMs: options.cardLifeMs }),
-  });
+  const cards = createCardIntake({ serve: options.serveCards, logger, nowMs });
 
   const server = createServer(logger, { ...settings, knownNetworks }, options.requestLimits);
   const routes = listRoutes(server);
@@ -263,7 +257,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const eventDeps = { store, settings, tokens, reader, dispatcher, ofRefusals, logger };
   addEventRoutes(server, eventDeps);
   addReplayRoutes(server, eventDeps);
-  const callbacks = createCallbackHandles(client, taskQueue);
+  const callbacks = createCallbackHandles(client, { taskQueue, askWorker });
   addCallbackRoutes(server, { store, tokens, reader, logger, callbacks, monotonicMs });
   addCodecRoutes(server, { codec: options.codec, store, tokens, settings, uiOrigin: options.uiOrigin });
   addAuditRoute(server, { store, tokens });
@@ -285,15 +279,9 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     inbound: inboundUrls(settings.publicUrl, capabilities),
     routes,
     async close() {
-      await closeServer(server, settings.serviceTimeoutMs);
-      await Promise.all([
-        matcher.stop(),
-        dispatcher.stop(),
-        settler.stop(),
-        retention.stop(),
-        quota.stop(),
-        cards.close(),
-      ]);
+      const served = closeServer(server, settings.serviceTimeoutMs);
+      await Promise.all([served, cards.close(served)]);
+      await Promise.all([matcher.stop(), dispatcher.stop(), settler.stop(), retention.stop(), quota.stop()]);
       await Promise.all([settling.leave(), clearing.leave()]);
     },
   };

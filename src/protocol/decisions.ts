@@ -68,7 +68,10 @@ const SETTLE_MARGIN_MS = 60_000;
 /** How long a POST whose outcome is unknown is looked up before it counts as not found, unscaled; ms. */
 export const settleWindowMs = (serviceTimeoutMs: number): number => serviceTimeoutMs + SETTLE_MARGIN_MS;
 
-/** How the service treats a repeated reference, by the setting `DUPLICATE_REFERENCE`. */
+/**
+ * How the service treats a repeated reference, by the setting `DUPLICATE_REFERENCE`. `unknown`: never sent again without
+ * a person's order. `same-result` and `rejected`: a repeat is safe.
+ */
 export const REPEATS = ['unknown', 'same-result', 'rejected'] as const;
 export type Repeat = (typeof REPEATS)[number];
 
@@ -195,6 +198,13 @@ const AGAINST: Readonly<Partial<Record<ParkAction, readonly Ending[]>>> = {
   'close-without-refund': ['completed', 'refunded'],
   'refund-now': ['completed', 'refunded'],
 };
+
+/** Meanings of what is proven against which a person's order is refused, of a flow that cannot be asked any more. */
+export function meaningsAgainst(order: ParkAction): readonly Meaning[] {
+  const against = AGAINST[order] ?? [];
+  const all = Object.entries(ENDING_OF) as readonly (readonly [Meaning, Ending])[];
+  return all.filter(([, ending]) => against.includes(ending)).map(([meaning]) => meaning);
+}
 
 /**
  * Proven endings against which an order is refused unless the person knew of them: a payment that failed at the service

@@ -30,6 +30,12 @@ export const unopenedIdOf = (eventId: string): string => eventId + UNOPENED;
 export const openedIdOf = (eventId: string): string =>
   eventId.endsWith(UNOPENED) ? eventId.slice(0, -UNOPENED.length) : eventId;
 
+/**
+ * Anyone may post untrusted events: a flow is shown, and keeps, only this many, so that forgeries cannot fill its
+ * history.
+ */
+export const MAX_UNTRUSTED = 20;
+
 /** The endpoint that received the event. */
 export type InboxSource = 'callback' | 'settlement' | 'webhook';
 

@@ -1,7 +1,7 @@
 import { FLOW_KINDS } from './vocabulary.js';
 
 /** What a person is notified about: a parked flow, or something that must not happen. */
-export const MATTER_KINDS = [
+const MATTER_KINDS = [
   /** A flow waits for a person; resolved when it goes on. */
   'parked',
   /** The callbacks of a flow could not be delivered in days; resolved when they are sent again. */

@@ -12,6 +12,9 @@
 export const QUEUES = ['flows', 'money', 'lookups', 'callbacks'] as const;
 export type Queue = (typeof QUEUES)[number];
 
+/** How long a gateway keeps a card, and how long an attempt to send it may wait for that gateway; ms. */
+export const CARD_LIFE_MS = 60_000;
+
 /** Durable: the names of the task queues in Temporal, from the one that flows are started on. */
 export const taskQueueOf = (flowsQueue: string, queue: Queue): string =>
   queue === 'flows' ? flowsQueue : `${flowsQueue}-${queue}`;

@@ -2,7 +2,7 @@
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
-/** The service lets an unpaid deposit expire after 24 h: that shall end the flow, and not a person. */
+/** The service lets an unpaid deposit expire after 24 h: then the flow ends by that, before it would ask a person. */
 const CUSTOMER_PAYS_SECONDS = DAY_SECONDS + HOUR_SECONDS;
 
 /** Every flow kind, a line each: the seconds from its start to its deadline, if its input has none. */

@@ -41,7 +41,7 @@ export async function waitUntil(
 export interface ListQuery {
   readonly kind?: FlowKind | undefined;
   readonly state?: FlowState | undefined;
-  /** Only flows that are parked for this reason, or whose reason is not known now. */
+  /** Only flows that are parked for this reason. */
   readonly reason?: ParkReason | undefined;
   readonly reference?: string | undefined;
   /** @default 50, at most 500 */

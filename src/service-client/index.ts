@@ -15,7 +15,6 @@ export type {
   CallOptions,
   RelayedAnswer,
   ServiceAnswer,
-  ServiceCall,
   ServiceClient,
   ServiceClientOptions,
 } from './service-client.js';

@@ -239,8 +239,12 @@ export function readJson(bytes: Uint8Array): unknown {
   }
 }
 
+/** JavaScript changes no number of so few digits. */
+const SHORT = /^-?(0|[1-9]\d{0,14})$/;
+
 function readNumber(token: string): number | string {
   const value = Number(token);
+  if (SHORT.test(token)) return value + 0;
   try {
     const decimal = fromWireNumber(token);
     return Number.isFinite(value) && fromWireNumber(value) === decimal ? value + 0 : decimal;

@@ -116,6 +116,9 @@ export interface BeforeAnswer {
   readonly lastWord: string | null;
 }
 
+/** Orders about a claim after which its flow goes on. Every other one says how the flow ended. */
+export const NO_LAST_WORDS: readonly string[] = ['send-again', 'held-back'];
+
 export interface ClaimStore {
   /**
    * Requests the right to send. A new claim, or one that another attempt has `reserved` (which is thereby fenced off),

@@ -12,7 +12,7 @@ import {
   type ClaimRow,
   type SealedColumn,
 } from './claim-row.js';
-import type { ClaimKey, ClaimStore, ContradictionGuard, Reservation } from './claim.js';
+import { NO_LAST_WORDS, type ClaimKey, type ClaimStore, type ContradictionGuard, type Reservation } from './claim.js';
 import { createClaimClosing } from './sql-claim-closing.js';
 import { guardSql, waitsToBeMatched } from './sql-guard.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
@@ -24,7 +24,7 @@ import { StoreUnavailableError } from './store-errors.js';
 
 const LAST_WORDS = `FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
-    AND o.action NOT IN ('send-again', 'held-back')`;
+    AND o.action NOT IN (${NO_LAST_WORDS.map((action) => `'${action}'`).join(', ')})`;
 /** A person decided how its flow ended. */
 export const ENDED_BY_ORDER = `EXISTS (SELECT 1 ${LAST_WORDS})`;
 /** The last order of another send was taken back: an attempt of that time must not leave the claim open to another one. */

@@ -20,6 +20,9 @@ const WITHOUT_BODY = `
   id, source, flow_id, reference, status, proof, content_hash, NULL AS body, state, detail, received_at, delivered_at,
   settled_at, repeats`;
 
+/** Nobody can open it: if the same content comes again, that is no repetition, but an event. */
+const A_COPY_IS_NEW = `, content_hash = content_hash || ' ' || id`;
+
 const NEW_EVENT = `
   INSERT INTO inbox (id, source, flow_id, reference, status, proof, came_to, came_trusted, content_hash, body, state,
     received_at)
@@ -122,7 +125,7 @@ export function createSqlInbox(deps: {
         // A flow may still report `unverified` from before a person vouched: then the new delivery is yet to come.
         const stale = state === 'unverified' ? `AND state <> 'unverified' AND coalesce(proof, '') <> 'person'` : '';
         return {
-          sql: `UPDATE inbox SET state = ?, detail = ?, settled_at = ?
+          sql: `UPDATE inbox SET state = ?, detail = ?, settled_at = ?${state === 'quarantined' ? A_COPY_IS_NEW : ''}
                 WHERE id = ? AND (settled_at IS NULL OR state = 'unverified') ${stale}`,
           params: [state, detail === undefined ? null : sealed.seal(placeOf(id, 'detail'), detail), at, id],
         };

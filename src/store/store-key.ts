@@ -130,6 +130,15 @@ export function fingerprintOf(store: Pick<StoreKey, 'macs'>, purpose: string, de
   return store.macs(purpose, canonicalJson(decided)).join(' ');
 }
 
+/** The fingerprint of a flow's input. */
+export function flowFingerprint<Input>(
+  store: Pick<StoreKey, 'macs'>,
+  { decidedBy }: { readonly decidedBy: (input: Input) => unknown },
+  input: Input,
+): string {
+  return fingerprintOf(store, 'flow-input', decidedBy(input));
+}
+
 /** The fingerprint of a POST for its claim. */
 export function submitFingerprint(store: Pick<StoreKey, 'macs'>, operation: string, decided: unknown): string {
   return fingerprintOf(store, `submit ${operation}`, decided);

@@ -2,6 +2,7 @@ import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError }
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { ApplicationFailure, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { inTurns } from '../in-turns.js';
+import { limitQuestions, type AskWorker } from './flow-handle.js';
 import {
   callbackIdOf,
   CALLBACKS_QUERY,
@@ -56,12 +57,20 @@ export const UNDELIVERED_CALLBACKS = `${OPEN} AND ${STATE_ATTRIBUTE} = '${UNDELI
 const MOST_ASKED = 200;
 const ASKED_AT_ONCE = 8;
 
-export function createCallbackHandles(client: Client, taskQueue: string = TASK_QUEUE): CallbackHandles {
+export function createCallbackHandles(
+  client: Client,
+  {
+    taskQueue = TASK_QUEUE,
+    askWorker = limitQuestions(),
+  }: { readonly taskQueue?: string | undefined; readonly askWorker?: AskWorker } = {},
+): CallbackHandles {
   const within = <T>(ms: number, ask: () => Promise<T>) => client.connection.withDeadline(Date.now() + ms, ask);
   const handleOf = (flowId: string) => client.workflow.getHandle(callbackIdOf(flowId));
 
   const reportOf = (flowId: string) =>
-    within(REPORT_WITHIN_MS, () => handleOf(flowId).query<CallbackReport>(CALLBACKS_QUERY)).catch(() => undefined);
+    askWorker(REPORT_WITHIN_MS, () =>
+      within(REPORT_WITHIN_MS, () => handleOf(flowId).query<CallbackReport>(CALLBACKS_QUERY)),
+    );
 
   /** It has ended, with everything delivered or given up: another one continues where it stopped. */
   async function startAgain(flowId: string): Promise<ResendOutcome> {

@@ -49,13 +49,31 @@ export interface FlowReader {
 const FACTS_WITHIN_MS = 5_000;
 const CLOSING_WITHIN_MS = 3_000;
 const REPORT_WITHIN_MS = 3_000;
-/** By all callers: asking a flow may cost a worker a replay, in the slots of flows that move money. */
 const ASKED_AT_ONCE = 16;
 const MOST_WAITING = 1_024;
 
-export function createFlowReader(client: Client, options: { readonly reportWithinMs?: number } = {}): FlowReader {
+/** Asks a worker, if its turn comes within that time. Undefined if it does not, or if no worker answers. */
+export type AskWorker = <T>(withinMs: number, ask: () => Promise<T>) => Promise<T | undefined>;
+
+/** For all callers together: a question to a worker may cost it a replay, in the slots of flows that move money. */
+export function limitQuestions(): AskWorker {
+  const places = bulkhead(ASKED_AT_ONCE, MOST_WAITING);
+  return async (withinMs, ask) => {
+    const endsAtMs = performance.now() + withinMs;
+    try {
+      return await places.execute(async () => (performance.now() < endsAtMs ? ask() : undefined));
+    } catch {
+      return undefined;
+    }
+  };
+}
+
+export function createFlowReader(
+  client: Client,
+  options: { readonly reportWithinMs?: number; readonly askWorker?: AskWorker } = {},
+): FlowReader {
   const within = <T>(ms: number, ask: () => Promise<T>) => client.connection.withDeadline(Date.now() + ms, ask);
-  const asking = bulkhead(ASKED_AT_ONCE, MOST_WAITING);
+  const askWorker = options.askWorker ?? limitQuestions();
 
   async function reportOf({ flowId, isOpen }: FlowFacts): Promise<FlowReport | undefined> {
     const said = isOpen ? undefined : await within(CLOSING_WITHIN_MS, () => closingReport(client, flowId));
@@ -100,13 +118,8 @@ export function createFlowReader(client: Client, options: { readonly reportWithi
     async reportOfOpen(flowId) {
       const withinMs = options.reportWithinMs ?? REPORT_WITHIN_MS;
       const ask = () => client.workflow.getHandle(flowId).query<FlowReport>(FLOW_QUERY);
-      const endsAtMs = performance.now() + withinMs;
-      try {
-        return await asking.execute(async () => (performance.now() < endsAtMs ? within(withinMs, ask) : undefined));
-      } catch {
-        // Too many ask, or no worker answers, or one cannot replay this flow: the caller continues with what is known.
-        return undefined;
-      }
+      // Too many ask, or no worker answers, or one cannot replay this flow: the caller continues with what is known.
+      return askWorker(withinMs, () => within(withinMs, ask));
     },
 
     async show(flowId) {

@@ -31,8 +31,8 @@ const SAFE_MEMBERS: readonly string[] = [
  * The SDK logs raw errors of activities and of workflow tasks, with everything in them. This passes on the SDK's own
  * words and an allow-list of members; of an error only the name.
  */
-export function createSdkLogger(sink: LogSink, level: 'DEBUG' | 'INFO' | 'WARN' = 'WARN'): Logger {
-  return new DefaultLogger(level, (entry) => {
+export function createSdkLogger(sink: LogSink): Logger {
+  return new DefaultLogger('WARN', (entry) => {
     const members = safeMembers(entry);
     if (entry.level === 'ERROR') sink.error(members, entry.message);
     else if (entry.level === 'WARN') sink.warn(members, entry.message);

@@ -15,9 +15,8 @@ import {
   EVENTS_SIGNAL,
 } from '../protocol/vocabulary.js';
 import type { Store } from '../store/store.js';
-import type { FlowDefinition } from '../flows/flow.js';
 import { sameFingerprint } from '../protocol/fingerprint.js';
-import { fingerprintOf } from '../store/store-key.js';
+import { flowFingerprint } from '../store/store-key.js';
 import type { FlowEvent } from '../protocol/messages.js';
 import { traced, traceStart } from '../tracing.js';
 
@@ -128,15 +127,6 @@ export class OtherRequestError extends Error {
   }
 }
 
-/** Distinguishes requests under the same reference. Keyed, so that it reveals nothing to its readers. */
-export function flowFingerprint<Input>(
-  store: Pick<Store, 'macs'>,
-  flow: Pick<FlowDefinition<Input>, 'decidedBy'>,
-  input: Input,
-): string {
-  return fingerprintOf(store, 'flow-input', flow.decidedBy(input));
-}
-
 /** `not-found`: closed, or never started; `describe` says which. */
 export type SignalOutcome = 'delivered' | 'not-found';
 
@@ -146,17 +136,12 @@ const DEADLINE_MS = 5_000;
  * One signal with a batch of events. A signal whose answer was lost may arrive twice: flows take each event id once.
  * @throws ServiceError if Temporal cannot be reached
  */
-export async function signalFlow(
-  client: Client,
-  flowId: string,
-  events: readonly FlowEvent[],
-  deadlineMs = DEADLINE_MS,
-): Promise<SignalOutcome> {
+export async function signalFlow(client: Client, flowId: string, events: readonly FlowEvent[]): Promise<SignalOutcome> {
   const send = () => client.workflow.getHandle(flowId).signal<[readonly FlowEvent[]]>(EVENTS_SIGNAL, events);
   try {
     const attributes = { 'towline.events': events.map(({ id }) => id) };
     await traced({ name: 'signal events', flowId, attributes }, () =>
-      client.connection.withDeadline(Date.now() + deadlineMs, send),
+      client.connection.withDeadline(Date.now() + DEADLINE_MS, send),
     );
     return 'delivered';
   } catch (error) {

@@ -41,6 +41,12 @@ it('one address that takes all connections it can get leaves the probes answered
   isStoreThere = false;
   await until('it to be no longer ready', async () => (await fetch(`${probe.url}/readyz/intake`)).status === 503);
   expect((await fetch(`${probe.url}/readyz`)).status).toBe(404);
+  isStoreThere = true;
+  await until('it to be ready again', async () => (await fetch(`${probe.url}/readyz/intake`)).status === 200);
+  // It is told to stop.
+  probe.drain();
+  expect((await fetch(`${probe.url}/readyz/intake`)).status).toBe(503);
+  expect((await fetch(`${probe.url}/healthz`)).status).toBe(200);
   for (const socket of greedy) socket.destroy();
   await probe.close();
 });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DuplicateReferenceError, RejectedError } from '../../src/service-client/index.js';
+import { ACCOUNT } from '../harness/fixed.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
@@ -39,26 +40,32 @@ describe('an invoice that its page pays just before we do, so that ours is refus
   };
 
   test.each([
-    ['for its content', async () => alreadyPaid()],
-    ['as a duplicate', async () => new DuplicateReferenceError('payInvoice', 409)],
-    ['while a trusted event reports the other one', reportedMeanwhile],
-  ])('is followed, if ours is refused %s: an attempt of the page that fails ends nothing', async (_, refusal) => {
-    shown = undefined;
-    answerOurs = refusal;
-    const reference = newReference('page-first');
-    const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
-    const mobileMoney = { accountName: 'Payer', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };
-    const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
-    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
-    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
-    await noted(handle, /PROCESSING/);
-    shown = 'FAILED';
-    await handle.signal('events', [trusted('FAILED', { source: 'webhook' })]);
-    await noted(handle, /^FAILED/);
-    const seen = failuresShown;
-    await until('its failure to be looked up, more than once', async () => failuresShown > seen + 2);
-    shown = 'SUCCESSFUL';
-    await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
-    expect(await ended(handle)).toMatchObject({ state: 'completed' });
-  });
+    ['for its content', 'rejected', async () => alreadyPaid()],
+    ['as a duplicate', 'answered', async () => new DuplicateReferenceError('payInvoice', 409)],
+    ['while a trusted event reports the other one', 'rejected', reportedMeanwhile],
+  ])(
+    'is followed, if ours is refused %s: an attempt of the page that fails ends nothing',
+    async (_, phase, refusal) => {
+      shown = undefined;
+      answerOurs = refusal;
+      const reference = newReference('page-first');
+      const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
+      const mobileMoney = { accountName: 'Payer', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };
+      const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
+      const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
+      const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+      await noted(handle, /PROCESSING/);
+      shown = 'FAILED';
+      await handle.signal('events', [trusted('FAILED', { source: 'webhook' })]);
+      await noted(handle, /^FAILED/);
+      const seen = failuresShown;
+      await until('its failure to be looked up, more than once', async () => failuresShown > seen + 2);
+      shown = 'SUCCESSFUL';
+      await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
+      expect(await ended(handle)).toMatchObject({ state: 'completed' });
+      // Our order to pay was refused, and is not answered by what the other payer did.
+      const key = { account: ACCOUNT, operation: 'payInvoice', reference };
+      expect(await decisions.store.claims.get(key)).toMatchObject({ phase });
+    },
+  );
 });

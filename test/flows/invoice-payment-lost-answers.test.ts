@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
 import {
   bank,
   cancel,
@@ -10,6 +11,7 @@ import {
   openInvoiceBench,
   parked,
   resolve,
+  SOON,
   UNPAID,
   type InvoiceBench,
   type Started,
@@ -26,9 +28,9 @@ beforeEach(() => b.bench.control('DELETE', '/faults'));
 
 const webhook = (word: string) => trusted(word, { source: 'webhook' });
 
-async function parkedWithLostPayment(word: string, kind: string, ending?: string): Promise<Started> {
+async function parkedWithLostPayment(word: string, kind: string, ending?: string, more = {}): Promise<Started> {
   await b.fault('payInvoice', kind);
-  const flow = await b.startPaid(word, ending);
+  const flow = await b.startPaid(word, ending, more);
   await flow.handle.signal('events', [webhook('PENDING')]);
   expect((await parked(flow)).parked?.reason).toBe('unknown_outcome');
   return flow;
@@ -100,9 +102,17 @@ describe('an invoice payment whose answer is lost', () => {
 
   test('is proven by a trusted event beyond PENDING while it is parked', async () => {
     const flow = await parkedWithLostPayment('pay-proven', 'answer-lost', 'never');
+    expect((await b.paid(flow)).state).toBe('completed');
+  });
+
+  test('is not ended by a failure, which may be of an attempt on its page: a person is asked at the deadline', async () => {
+    const flow = await parkedWithLostPayment('pay-failed', 'answer-lost', 'never', SOON);
     await b.move(flow.reference, 'FAILED');
     await flow.handle.signal('events', [webhook('FAILED')]);
-    expect((await b.ended(flow)).outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
+    const { view } = await untilFlow(flow.handle, (report) => report.view.parked?.reason === 'no_settlement');
+    expect(view.parked?.evidence).toMatchObject({ words: ['FAILED'] });
+    await resolve(flow, 'mark-failed');
+    expect((await b.ended(flow)).state).toBe('failed');
   });
 
   test('cannot be sent any more once a person closed it as not executed', async () => {

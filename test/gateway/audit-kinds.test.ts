@@ -107,9 +107,11 @@ describe('the audit log, read by GET /audit,', () => {
     expect(AUDIT_KINDS.filter((kind) => !kinds.includes(kind))).toEqual([]);
   });
 
-  it('has no reading of the answers to a flow that does not exist', async () => {
+  it('has no reading of what does not exist, or cannot: a phone number in place of a reference would stand there', async () => {
     const before = await newest();
     await expectStatus(404, as.shop.get(`/flows/crypto-send/${newReference('nothing')}/answers`));
+    await expectStatus(404, as.shop.get(`${PATHS.send}/${newReference('nothing')}`));
+    await expectStatus(400, as.shop.get(`${PATHS.send}/%2B254712345678`));
     expect(await entriesSince(before)).toEqual([]);
   });
 

@@ -10,7 +10,8 @@ import { addCallbackRoutes } from '../../src/gateway/ops/callbacks.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import type { Store } from '../../src/store/store.js';
 import type { CallbackHandles } from '../../src/temporal/callback-handle.js';
-import { createFlowReader, type FlowFacts, type FlowReader } from '../../src/temporal/flow-handle.js';
+import { createCallbackHandles } from '../../src/temporal/callback-handle.js';
+import { createFlowReader, limitQuestions, type FlowFacts, type FlowReader } from '../../src/temporal/flow-handle.js';
 import { until } from '../harness/until.js';
 import { bareServer } from './setup/bare-server.js';
 import { settled, virtualClock } from './setup/virtual-clock.js';
@@ -30,10 +31,14 @@ describe('flows that are asked one by one', () => {
       return { view: {} };
     };
     const client = {
+      options: {},
       connection: { withDeadline: <T>(_deadline: number, ask: () => Promise<T>) => ask() },
-      workflow: { getHandle: () => ({ query }) },
+      workflow: { getHandle: () => ({ query, describe: async () => ({ status: { name: 'RUNNING' }, raw: {} }) }) },
     };
-    const reader = createFlowReader(client as unknown as Client, { reportWithinMs: 200 });
+    const shared = { askWorker: limitQuestions() };
+    const reader = createFlowReader(client as unknown as Client, { ...shared, reportWithinMs: 200 });
+    const callbacks = createCallbackHandles(client as unknown as Client, shared);
+    const ofCallbacks = times(8).map((n) => callbacks.facts(`onramp/r-${n}`));
     const reports = times(100).map((n) => reader.reportOfOpen(`onramp/r-${n}`));
     await until('all who may to be asked', () => letGo.length === 16);
     // Longer than anyone waits for a turn.
@@ -41,8 +46,9 @@ describe('flows that are asked one by one', () => {
     await until('the time to be up', () => performance.now() - startedMs > 300);
     for (const go of letGo) go();
     const found = await Promise.all(reports);
+    expect((await Promise.all(ofCallbacks)).filter((facts) => facts?.report !== undefined)).toHaveLength(8);
     expect(questions).toEqual({ open: 0, mostOpen: 16, all: 16 });
-    expect(found.filter((report) => report === undefined)).toHaveLength(84);
+    expect(found.filter((report) => report === undefined)).toHaveLength(92);
   });
 });
 

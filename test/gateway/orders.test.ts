@@ -99,7 +99,7 @@ describe('by HTTP,', () => {
     await handle.terminate();
     expect(await ordered).toMatchObject({
       status: 409,
-      body: { message: 'The flow has ended as parked; it takes no orders any more.' },
+      body: { message: 'The flow was terminated: resolve it. It takes no other orders.' },
     });
     stack.expectParked(flow, 'it was terminated by the test');
   });

@@ -67,7 +67,7 @@ describe('a rate limit', () => {
 
   it('of 0 is none', () => {
     const limit = createRateLimit(0);
-    for (const n of times(10_000)) limit.take(n < 0 ? 'b' : 'a');
+    for (const _ of times(10_000)) expect(() => limit.take('a')).not.toThrow();
   });
 });
 

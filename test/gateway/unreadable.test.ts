@@ -40,7 +40,7 @@ describe('an event that is sealed with a key that the gateway does not have', ()
 });
 
 describe('an event whose seal is broken', () => {
-  it('is quarantined with an alarm, and does not hold up its flow; a replay says what is wrong', async () => {
+  it('is quarantined with an alarm, does not hold up its flow, and is new if it is sent again; a replay says what is wrong', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'towline-unreadable-'));
     const storePath = join(folder, 'store.db');
     const flowId = 'bridge-transfer/damaged';
@@ -82,6 +82,9 @@ describe('an event whose seal is broken', () => {
     ]);
     const metrics = await fetch(`${tested.url}/metrics`, { headers: auth });
     expect(await metrics.text()).toMatch(/^towline_events\{state="quarantined"\} 1$/m);
+    const again = { ...broken, id: anEvent().id };
+    expect(await tested.store.inbox.receive(again)).toMatchObject({ kind: 'stored', id: again.id });
+    expect(await tested.store.inbox.receive({ ...again, id: anEvent().id })).toMatchObject({ kind: 'duplicate' });
     await tested.close();
     await rm(folder, { recursive: true });
   });

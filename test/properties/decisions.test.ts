@@ -17,7 +17,7 @@ import {
   type PostEvidence,
 } from '../../src/protocol/decisions.js';
 import type { Meaning } from '../../src/protocol/statuses.js';
-import { paymentStateOf } from '../../workflows/engine/payment.js';
+import { paymentStateOf, type FinalMeaning } from '../../workflows/engine/payment.js';
 import { BOTH, ENDS, POSTS, TOLD } from './combinations.js';
 import { decisionsDocument } from './decisions-document.js';
 
@@ -144,17 +144,18 @@ describe(`what is known of an end, in each of ${ENDS.length} combinations`, () =
 
 describe(`how a payment stands, in each of ${TOLD.length} combinations of what was looked up and what events said`, () => {
   /** What each end by itself excludes. */
-  const against: Readonly<Partial<Record<Meaning, readonly Meaning[]>>> = {
+  const against: Readonly<Record<FinalMeaning, readonly Meaning[]>> = {
     succeeded: ['failed', 'funds-held', 'refund-pending', 'refund-failed', 'refunded'],
     failed: ['collected', 'succeeded', 'funds-held', 'refund-failed', 'refunded'],
     refunded: ['succeeded'],
+    'refund-failed': ['succeeded'],
   };
 
   it('never ends without a lookup, nor against anything that the end excludes', () => {
     const ends = TOLD.flatMap(({ proven, byEvents }) => {
       const state = paymentStateOf(proven, byEvents);
-      const excluded = state.kind === 'ended' ? against[state.meaning] : undefined;
-      return state.kind === 'ended' && excluded ? [{ proven, byEvents, as: state.meaning, excluded }] : [];
+      if (state.kind !== 'ended') return [];
+      return [{ proven, byEvents, as: state.meaning, excluded: against[state.meaning] }];
     });
     expect(wrong(ends, ({ proven, as }) => !proven.includes(as))).toEqual([]);
     const isAgainst = (said: readonly Meaning[], excluded: readonly Meaning[]) =>

@@ -1,7 +1,8 @@
 import type { Flow } from '../engine/flow.js';
 import { endFromDecision } from '../engine/flow-end.js';
 import { askPerson } from '../engine/park.js';
-import { bridgeState, brief, isRefunded, type Transfer } from './transfer.js';
+import { brief } from '../engine/event-book.js';
+import { bridgeState, isRefunded, type Transfer } from './transfer.js';
 
 /** Proofs or claims contradict one another: a person decides how it ended. */
 export async function decideConflict(flow: Flow, transfer: Transfer): Promise<never> {

@@ -3,7 +3,8 @@ import type { Quote, SubmitOutcome, BridgeDepositAnswer, ClaimRef } from '../../
 import type { BridgeDeposit } from '../../src/contract/bridge.js';
 import { act } from '../engine/activities.js';
 import { decideMismatch, trustedSay } from '../engine/evidence.js';
-import { endFlow } from '../engine/flow-end.js';
+import { endFlow, endFromDecision } from '../engine/flow-end.js';
+import { askPerson } from '../engine/park.js';
 import type { Flow } from '../engine/flow.js';
 import {
   MAX_REQUOTES,
@@ -14,7 +15,15 @@ import {
   UNTAKEN_PAUSE_MOST_MS,
   UNTAKEN_PAUSE_MS,
 } from '../engine/policies.js';
-import { endVoid, holdBack, submitUntilDeadline, unlessStopping, voidUnsent } from '../engine/stop.js';
+import {
+  askForEnd,
+  endVoid,
+  holdBack,
+  submitUntilDeadline,
+  unlessStopping,
+  VETOED,
+  voidUnsent,
+} from '../engine/stop.js';
 import { submit } from '../engine/submit.js';
 import { quoteInWords, whyWorse } from './prepare.js';
 import { depositClaim, handleTransferEvents, rulesOf, type Transfer } from './transfer.js';
@@ -29,11 +38,12 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
   const submitted = await submit(flow, postOf(flow, transfer));
   switch (submitted.kind) {
     case 'accepted':
-      return accepted(flow, transfer, submitted.answer as BridgeDeposit | undefined);
+      return accepted(flow, transfer, submitted.answer as BridgeDeposit | null | undefined);
     case 'proven':
       flow.answer = { kind: 'none', reason: 'proven by an event, the answer itself was lost' };
       return flow.enter('tracking', 'a trusted event proves that the service has the deposit', 'service');
     case 'rejected': {
+      if (flow.vetoed(true)) return askForEnd(flow, 'the refusal of the deposit', VETOED);
       const { httpStatus, message, code } = submitted.rejection;
       flow.answer = { kind: 'rejected', httpStatus, message, code: code ?? null };
       return endFlow('failed', 'rejected_by_service', `The service refused the deposit (${httpStatus}): ${message}`);
@@ -49,13 +59,29 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
 }
 
 /** @param answer undefined: the claim says that it was made, and its answer was erased; null: none ever came */
-function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | null | undefined): void {
+async function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | null | undefined): Promise<void> {
+  const ours = transfer.input.crypto_payment.payment_hash?.toLowerCase();
+  const theirs = answer?.payment_hash?.toLowerCase();
+  if (ours !== undefined && theirs !== undefined && ours !== theirs) return decideOtherDeposit(flow, transfer, theirs);
   transfer.deposit = answer == null ? null : depositAnswerOf(answer);
   flow.serviceReference = answer?.kotani_reference_id ?? null;
   transfer.proven = true;
   flow.answer = { kind: 'accepted', answer };
   flow.enter('tracking', `deposit accepted (${answer?.status ?? 'its answer is not known'})`, 'service');
   handleTransferEvents(flow, transfer);
+}
+
+/** A service that answers a repeated reference with its first result accepts what it never executes. */
+async function decideOtherDeposit(flow: Flow, transfer: Transfer, theirs: string): Promise<never> {
+  handleTransferEvents(flow, transfer);
+  flow.answer = { kind: 'none', reason: 'conflict' };
+  const evidence = () => ({
+    why: 'the deposit that the service has under this reference is for another payment hash',
+    ours: { paymentHash: transfer.input.crypto_payment.payment_hash },
+    theirs: { paymentHash: theirs },
+    reported: transfer.statuses.seen,
+  });
+  return endFromDecision(await askPerson(flow, 'conflict', evidence));
 }
 
 function postOf(flow: Flow, transfer: Transfer): Post {

@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import type { BridgePreparation, Quote } from '../../activities/types.js';
-import { compareAmounts, multiplyByBps, withinBps } from '../../src/money.js';
+import { compareAmounts, toMsat, withinBps } from '../../src/money.js';
 import { UPDATES } from '../../src/protocol/vocabulary.js';
 import { admit } from '../engine/admit.js';
 import type { Flow } from '../engine/flow.js';
@@ -78,9 +78,6 @@ export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<voi
   flow.note('quote approved', approval.by ?? 'flow');
 }
 
-/** The units of Bitcoin, in thousandths of a satoshi; in hundredths of a percent, as `money.ts` multiplies exactly. */
-const MSAT_IN_BPS: Readonly<Record<string, number>> = { MSAT: 1e4, SAT: 1e7, SATS: 1e7, BTC: 1e15 };
-
 /**
  * Why a new quote is worse than the agreed one by more than the limit, as a sentence; null if it is not. Amounts are
  * compared in one unit: a quote whose unit cannot be converted counts as none.
@@ -97,9 +94,9 @@ export function whyWorse(agreed: Quote, offered: Quote, limitBps: number): strin
 function inOneUnit(one: Quote, other: Quote): readonly [string, string] | undefined {
   const [unit, another] = [one.cryptoUnit, other.cryptoUnit].map((text) => text?.trim().toUpperCase() ?? '');
   if (unit === another) return [one.cryptoAmount ?? '0', other.cryptoAmount ?? '0'];
-  const [bps, otherBps] = [MSAT_IN_BPS[unit ?? ''], MSAT_IN_BPS[another ?? '']];
-  if (bps === undefined || otherBps === undefined) return undefined;
-  return [multiplyByBps(one.cryptoAmount ?? '0', bps), multiplyByBps(other.cryptoAmount ?? '0', otherBps)];
+  const ours = toMsat(one.cryptoAmount ?? '0', unit ?? '');
+  const theirs = toMsat(other.cryptoAmount ?? '0', another ?? '');
+  return ours === null || theirs === null ? undefined : [ours, theirs];
 }
 
 export function quoteInWords(quote: TimedQuote): string {

@@ -7,6 +7,7 @@ import { endFromDecision, endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
 import { REFUND_WAIT_MS, STORE, STORE_PATIENCE_MS, SUBMIT, submitPolicy } from '../engine/policies.js';
 import { decideMismatch } from '../engine/evidence.js';
+import { brief } from '../engine/event-book.js';
 import { readInbox } from '../engine/inbox.js';
 import { askAbout } from '../engine/park.js';
 import { within } from '../engine/waits.js';
@@ -16,7 +17,7 @@ import { decideConflict, isDecided } from './conflict.js';
 import { confirmRefund } from './confirm-refund.js';
 import { otherCameIn, refundTerms, sentFacts, type OrderedRefund, type RefundTerms } from './refund-terms.js';
 import { reportPending } from './report.js';
-import { brief, endEvidence, isRefunded, bridgeState, refundClaim, rulesOf, type Transfer } from './transfer.js';
+import { endEvidence, isRefunded, bridgeState, refundClaim, rulesOf, type Transfer } from './transfer.js';
 import type { Post } from '../engine/post.js';
 
 /**

@@ -1,5 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import { decideMismatch, trustClaimed } from '../engine/evidence.js';
+import { brief } from '../engine/event-book.js';
 import { endFromDecision } from '../engine/flow-end.js';
 import { selectedEvent } from '../engine/event-book.js';
 import type { Flow } from '../engine/flow.js';
@@ -9,7 +10,7 @@ import { FAILURE_GRACE_MS } from '../engine/policies.js';
 import { decideConflict } from './conflict.js';
 import { reportPending } from './report.js';
 import type { BridgeEnding } from './statuses.js';
-import { brief, rulesOf, bridgeState, type Transfer, type TransferCarried } from './transfer.js';
+import { rulesOf, bridgeState, type Transfer, type TransferCarried } from './transfer.js';
 import { checkInbox, readInbox } from '../engine/inbox.js';
 import { fundsHeld } from './refund-due.js';
 

@@ -1,7 +1,8 @@
 import type { BridgeDepositAnswer, Pin, Quote, Windows, ClaimRef, Facts } from '../../activities/types.js';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
-import { ENDINGS, endStep, type EndEvidence } from '../../src/protocol/decisions.js';
+import { contradictsFailure, ENDINGS, endingsOf, endStep, type EndEvidence } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
+import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
 import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
 import type { Evidence } from '../engine/event-book.js';
 import type { Flow, FlowCarried } from '../engine/flow.js';
@@ -77,6 +78,11 @@ export function isVetoed(transfer: Transfer): boolean {
   return stepOf(failed).do === 'end' && stepOf(transfer).do !== stepOf(failed).do;
 }
 
+/** Whether an untrusted event says that it was completed or refunded. */
+export function claimsAnEnd({ unverified }: Transfer): boolean {
+  return contradictsFailure(endingsOf(unverified.map(({ status }) => classifyOfAnyKind(status))));
+}
+
 /** What an untrusted event says besides its ending against what we would do by ourselves, and no trusted one says. */
 function claimsBesides({ input, cameIn, failure, statuses }: Transfer, event: FlowEvent): readonly string[] {
   const held = fundsHeld({ failure, statuses, cameIn, unverified: [] });
@@ -106,9 +112,6 @@ export function whatArrived({ input, completion }: Pick<Transfer, 'input' | 'com
     paidIn === currency ? `${arrived} of ${amount} ${currency}` : `${arrived} ${paidIn}, not ${amount} ${currency}`;
   return `The recipient was paid ${figures}.`;
 }
-
-/** An event, for a person's eyes. */
-export const brief = ({ id, status, receivedAt }: FlowEvent) => ({ id, status, receivedAt });
 
 export function bridgeState(transfer: Transfer): BridgeState {
   return bridgeStateOf(transfer.statuses);

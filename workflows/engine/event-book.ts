@@ -1,5 +1,6 @@
 import { openedIdOf } from '../../src/protocol/events.js';
 import type { EventResult, FlowEvent, Parked, ResolveOrder } from '../../src/protocol/messages.js';
+
 /** Decides what an event does to its flow; issues no commands, since it runs inside signal handlers. */
 type Absorb = (event: FlowEvent) => EventResult;
 
@@ -17,6 +18,9 @@ export interface Mismatch {
   readonly event: FlowEvent;
   readonly differs: readonly string[];
 }
+
+/** An event, for a person's eyes. */
+export const brief = ({ id, status, receivedAt }: FlowEvent) => ({ id, status, receivedAt });
 
 export const NO_EVIDENCE: Evidence = { proven: false, unverified: [], mismatches: [] };
 

@@ -1,5 +1,5 @@
 import type { TrustedSay } from '../../src/protocol/decisions.js';
-import { openedIdOf, unopenedIdOf } from '../../src/protocol/events.js';
+import { MAX_UNTRUSTED, openedIdOf, unopenedIdOf } from '../../src/protocol/events.js';
 import type { EventResult, FlowEvent } from '../../src/protocol/messages.js';
 import { wordsOfSameEnding } from '../../src/protocol/statuses.js';
 import { sameAmount } from '../../src/money.js';
@@ -33,12 +33,6 @@ export function trustedSay({ proven, mismatches }: Evidence): TrustedSay {
   if (proven) return 'shown';
   return mismatches.length > 0 ? 'other' : 'nothing';
 }
-
-/**
- * Anyone may post untrusted events: only this many are kept and reported, so that forgeries cannot fill the history.
- * The first of each ending, and of each other claim, is always kept: it vetoes what the flow would do by itself.
- */
-const MAX_UNVERIFIED = 20;
 
 /** Lets the flow's events act from now on; early ones are taken first, in order. */
 export function handleEvents(flow: Flow, evidence: Evidence, rules: EventRules): void {
@@ -115,7 +109,7 @@ function take(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEven
 function keepUnverified(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventResult {
   if (rules.seen(event) && isCorroborated(rules, event)) return 'duplicate';
   const isFirst = isFirstOfItsEnding(evidence, event) || isFirstToClaim(evidence, rules, event);
-  if (evidence.unverified.length < MAX_UNVERIFIED || isFirst) {
+  if (evidence.unverified.length < MAX_UNTRUSTED || isFirst) {
     evidence.unverified = [...evidence.unverified, event];
     flow.note(`unverified ${event.status ?? '(no status)'}: kept, moves nothing`, whoSays(event));
   }

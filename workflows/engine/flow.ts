@@ -84,8 +84,11 @@ export interface Flow {
   beforeStop: (() => Promise<string | null>) | null;
   /** What is proven of its money so far, by the events that were taken and by the lookup. */
   proven: () => readonly Meaning[];
-  /** Whether an untrusted event forbids the flow to end as failed by itself. */
-  vetoed: () => boolean;
+  /**
+   * Whether an untrusted event forbids the flow to end as failed by itself.
+   * @param isRefused the service refused its POST, which counts like a proven failure
+   */
+  vetoed: (isRefused?: boolean) => boolean;
   /** What its events say besides; `proven`: that the service has what the flow would pay. */
   evidence: () => Evidence;
   /** Every claim that it may send under. */

@@ -34,8 +34,8 @@ const ANOTHER_PAYMENT = 'a trusted event that differs from what we know has come
 /** These end nothing and send nothing. */
 const HARMLESS: readonly ParkAction[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'report-again'];
 
-/** Final decisions of a person: after one of them the flow sends nothing more, not even after a reset in the UI. */
-const LAST_WORDS: readonly ParkAction[] = ['mark-completed', 'mark-refunded', 'mark-failed', 'close-without-refund'];
+/** Final decisions of a person that close the flow's claims: nothing is sent after them, not even after a reset in the UI. */
+const CLOSES_CLAIMS: readonly ParkAction[] = ['mark-completed', 'mark-refunded', 'mark-failed', 'close-without-refund'];
 
 /**
  * Waits for a person, showing the reason, the evidence and the legal actions, and reminds once a day. A late event may
@@ -92,7 +92,7 @@ export async function park(
     if (!decided()) await lookAgain?.();
     const isNew = flow.evidence().mismatches.some((mismatch) => !undecided.includes(mismatch));
     const why = whyNot() ?? (isNew ? ANOTHER_PAYMENT : null);
-    if (why !== null || !LAST_WORDS.includes(asked.action)) return why;
+    if (why !== null || !CLOSES_CLAIMS.includes(asked.action)) return why;
     const proven = provenOf(flow);
     const isAgainst = (meaning: Meaning) => orderRefusal(asked.action, endingsOf([...proven, meaning]), shown) !== null;
     // Events that come while the claims are being closed are judged only if they are not closed; else they are late.

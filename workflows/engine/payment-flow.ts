@@ -37,7 +37,7 @@ export function paymentFlow(kind: FlowKind, plan: PaymentPlan | WatchPlan, own: 
       if ('watching' in plan) flow.money = { at: 'elsewhere' };
       const payment = carried?.payment ?? (await preparePayment(flow, input));
       flow.proven = () => provenBy(payment, plan);
-      flow.vetoed = () => isVetoed(payment, plan);
+      flow.vetoed = (isRefused) => isVetoed(payment, plan, isRefused);
       flow.evidence = () => payment;
       flow.claims = () => Object.values(payment.steps).map(({ claim }) => claim);
       own.prepared?.(flow, payment);

@@ -78,7 +78,7 @@ export interface Payment extends Evidence {
   eventMeanings: readonly Meaning[];
   /** A trusted event reported a final status: look it up now. */
   lookNow: boolean;
-  /** What the service has may be of somebody else, where others can pay, too. */
+  /** The payment at the service may be another payer's; only for kinds that others can pay, too. */
   maybeAnother?: boolean;
   /** Set if the service's record under our reference turned out to be of another payment. */
   otherRecord?: OtherRecord;

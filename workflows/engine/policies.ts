@@ -45,9 +45,6 @@ export function submitPolicy(policy: ActivityOptions, windows: Windows): Activit
   };
 }
 
-/** How long a gateway keeps a card, and how long an attempt to send it may wait for that gateway. */
-export const CARD_LIFE_MS = MINUTE;
-
 /** One attempt: a card exists only once. The flow repeats a proven not-sent one while the card lives. */
 export const CARD_SUBMIT: ActivityOptions = {
   ...SUBMIT,

@@ -22,6 +22,8 @@ export interface Post {
   trusted(): TrustedSay;
   /** Untrusted events claim that it was executed. */
   claimed(): boolean;
+  /** True: others can pay, too, so that what the service has may be theirs. @default false */
+  readonly othersPay?: boolean;
   /** Lets the flow's events act. */
   readEvents(): void;
   /** Asks a person about trusted events that differ; returns when one was decided. */
@@ -39,7 +41,7 @@ export type SendAgain = 'send-again' | 'send-unasked';
 
 /** How a submit ended, if it did not end the flow. */
 export type Submitted =
-  /** The service has it. `maybeAnother`: where others can pay, too, it may be of somebody else. */
+  /** The service has it. `maybeAnother`: it may be another payer's, for kinds that others can pay, too. */
   | { readonly kind: 'accepted'; readonly answer: unknown; readonly maybeAnother?: true }
   /** A trusted event proves that the service has it; the answer itself was lost. */
   | { readonly kind: 'proven'; readonly maybeAnother?: true }

@@ -77,6 +77,7 @@ function ask(flow: Flow, post: Post, open: Open, parkedWith?: PostReading['looku
       claim: post.claim,
       expect: post.expect,
       saidToExist: open.saidToExist,
+      ...(post.othersPay ? { othersPay: true } : {}),
       windowMs,
       timeScale: flow.timeScale,
       ...(parkedWith === undefined ? {} : { parkedWith }),
@@ -131,7 +132,7 @@ export async function provenAfterAll(flow: Flow, post: Post): Promise<Submitted>
   const isRefused = post.parkReason === undefined && (found?.claim === 'rejected' || found?.claim === 'void');
   const proven = provenOf(flow);
   const isAgreed = proven.length > 0 && proven.every((meaning) => meaning === 'failed');
-  if (isRefused && !isAgreed) await recordAnswer(flow, post, null);
+  if (isRefused && !isAgreed && !post.othersPay) await recordAnswer(flow, post, null);
   return { kind: 'proven' };
 }
 
@@ -143,7 +144,8 @@ export async function recordAnswer(flow: Flow, { claim }: Post, answer: unknown)
 }
 
 function lookAgain(flow: Flow, post: Post, saidToExist = false): Promise<PostReading | undefined> {
-  const question = { claim: post.claim, expect: post.expect, saidToExist };
+  const about = { claim: post.claim, expect: post.expect, saidToExist };
+  const question = { ...about, ...(post.othersPay ? { othersPay: true } : {}) };
   return within(flow, SETTLE_PATIENCE_MS, () =>
     act(LAST_LOOK, 'Ask once more', flow.timeScale)
       .lookAtPost(question)

@@ -6,6 +6,7 @@ import type { ClaimRef } from '../../activities/types.js';
 import { observed, within } from './waits.js';
 import { act } from './activities.js';
 import { endFromDecision, FlowEnd } from './flow-end.js';
+import { brief } from './event-book.js';
 import type { Flow } from './flow.js';
 import { provenOf, readInbox } from './inbox.js';
 import { askPerson } from './park.js';
@@ -162,10 +163,9 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
 
 /** A step that can never succeed says nothing about money sent before it: the flow does not fail by itself. */
 export async function askForEnd(flow: Flow, step: string, why: string): Promise<never> {
-  const isAgainst = saysMoneyMoved(provenOf(flow)) || flow.vetoed() || flow.evidence().mismatches.length > 0;
-  const reason = isAgainst ? 'conflict' : 'step_failed';
+  const reason = why === VETOED || whatWasMoved(flow, true) !== null ? 'conflict' : 'step_failed';
   const evidence = () => {
-    const claimed = flow.evidence().unverified.map(({ id, status, receivedAt }) => ({ id, status, receivedAt }));
+    const claimed = flow.evidence().unverified.map(brief);
     return { step, why, ...(claimed.length === 0 ? {} : { claimed }) };
   };
   return endFromDecision(await askPerson(flow, reason, evidence));

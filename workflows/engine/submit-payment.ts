@@ -1,12 +1,12 @@
-import type { StepTerms } from '../../activities/types.js';
+import type { Facts, StepTerms } from '../../activities/types.js';
 import { SUBMIT, submitPolicy } from './policies.js';
 import { act } from './activities.js';
 import { decideMismatch, trustedSay } from './evidence.js';
 import { endFlow } from './flow-end.js';
-import { endVoid } from './stop.js';
+import { askForEnd, endVoid, VETOED } from './stop.js';
 import type { Flow } from './flow.js';
 import { submit } from './submit.js';
-import { handlePaymentEvents, rulesOf, stageReached, type Payment, type PaymentPlan } from './payment.js';
+import { handlePaymentEvents, rulesOf, stageReached, takeReading, type Payment, type PaymentPlan } from './payment.js';
 import type { Post } from './post.js';
 import type { SubmitAnswer } from '../../src/protocol/messages.js';
 
@@ -34,6 +34,7 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
       );
     case 'rejected': {
       if (await plan.paidAllTheSame?.(flow, payment)) return;
+      if (flow.vetoed(true)) return askForEnd(flow, `the refusal of ${plan.noun}`, VETOED);
       const { httpStatus, message, code } = submitted.rejection;
       answerCallers(flow, payment, plan, { kind: 'rejected', httpStatus, message, code: code ?? null });
       return endFlow('failed', 'rejected_by_service', `The service refused ${plan.noun} (${httpStatus}): ${message}`);
@@ -68,6 +69,7 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
     claimed: () => payment.unverified.length > 0,
     readEvents: () => handlePaymentEvents(flow, payment, plan),
     decideOther: () => decideMismatch(flow, payment, rulesOf(flow, payment, plan)),
+    othersPay: plan.paidAllTheSame !== undefined,
     ...(plan.sendAgain === undefined ? {} : { sendAgain: plan.sendAgain }),
   };
 }
@@ -80,11 +82,23 @@ function answerCallers(flow: Flow, payment: Payment, plan: PaymentPlan, answer: 
 
 function accepted(flow: Flow, payment: Payment, plan: PaymentPlan, answer: unknown): void {
   payment.answer = answer;
+  // A service that answers a repeated reference with its first result accepts what it never executes.
+  if (!plan.hasLookup) takeReading(flow, payment, plan, { status: null, facts: echoOf(answer) });
   flow.serviceReference ??= idOf(answer);
   payment.proven = true;
   answerCallers(flow, payment, plan, { kind: 'accepted', answer });
   flow.enter(stageReached(payment, plan) ?? 'tracking', `${plan.noun} accepted`, 'service');
   handlePaymentEvents(flow, payment, plan);
+}
+
+/** What an answer repeats of the request, as a bank checkout's does. */
+function echoOf(answer: unknown): Facts {
+  const { amount, currency } = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>;
+  const isText = (value: unknown) => typeof value === 'string' || typeof value === 'number';
+  return {
+    ...(isText(amount) ? { amount: String(amount) } : {}),
+    ...(isText(currency) ? { currency: String(currency).toUpperCase() } : {}),
+  };
 }
 
 /** The service's own id of the new record, if its answer has one. */

@@ -6,6 +6,7 @@ import { within } from './waits.js';
 import type { Flow } from './flow.js';
 import { provenAfterAll, recordAnswer, settleUnknown } from './settle-unknown.js';
 import { readInbox } from './inbox.js';
+import type { Unsettled } from './open-post.js';
 import type { Post, Submitted } from './post.js';
 
 /**
@@ -15,13 +16,13 @@ import type { Post, Submitted } from './post.js';
  */
 export async function submit(flow: Flow, post: Post): Promise<Submitted> {
   let unasked = false;
-  let isPerhapsOurs = false;
   for (let again: 'quote-expired' | 'ordered' | null = null; ;) {
     if (post.trusted() === 'shown') return provenAfterAll(flow, post);
     const outcome =
       (again === null ? null : await readyAgain(post, again)) ??
       (await submitUntilDeadline(flow, post.claim, () => post.send(unasked))) ??
       OVERDUE;
+    let open: Unsettled;
     switch (outcome.kind) {
       case 'accepted':
         flow.money = { at: 'sent' };
@@ -31,35 +32,22 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
         if (!outcome.recorded) await recordRejection(flow, post, outcome);
         if (await isContradicted(flow, post)) return settleContradicted(flow, post, outcome.rejection.message);
         return outcome;
-      case 'quote-expired': {
+      case 'quote-expired':
         again = 'quote-expired';
-        if (post.prepareAgain !== undefined) break;
+        if (post.prepareAgain !== undefined) continue;
         if (await isContradicted(flow, post)) return settleContradicted(flow, post, RATE_EXPIRED);
         if (await isClosed(flow, post, 'quote_rejected')) return { kind: 'quote-expired', why: RATE_EXPIRED };
-        const settled = await settleUnknown(flow, post, notClosed(RATE_EXPIRED));
-        if (typeof settled !== 'string') return settled;
-        unasked = settled === 'send-unasked';
-        again = 'ordered';
+        open = notClosed(RATE_EXPIRED);
         break;
-      }
-      case 'done-elsewhere': {
+      case 'done-elsewhere':
         if (await isClosed(flow, post, DONE_ELSEWHERE)) return { kind: 'void', why: DONE_ELSEWHERE };
-        const settled = await settleUnknown(flow, post, notClosed(DONE_ELSEWHERE));
-        if (typeof settled !== 'string') return settled;
-        unasked = settled === 'send-unasked';
-        again = 'ordered';
+        open = notClosed(DONE_ELSEWHERE);
         break;
-      }
       case 'unknown':
       case 'duplicate':
-      case 'contradicted': {
-        isPerhapsOurs ||= outcome.kind === 'unknown';
-        const settled = await settleUnknown(flow, post, outcome);
-        if (typeof settled !== 'string') return isPerhapsOurs ? settled : notByOurs(settled);
-        unasked = settled === 'send-unasked';
-        again = 'ordered';
+      case 'contradicted':
+        open = outcome;
         break;
-      }
       case 'other-request':
         return { kind: 'other-request', why: OTHER_REQUEST };
       case 'void':
@@ -68,6 +56,10 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
       default:
         return outcome satisfies never;
     }
+    const settled = await settleUnknown(flow, post, open);
+    if (typeof settled !== 'string') return perhapsAnothers(settled);
+    unasked = settled === 'send-unasked';
+    again = 'ordered';
   }
 }
 
@@ -86,7 +78,7 @@ async function isClosed(flow: Flow, post: Post, reason: string): Promise<boolean
 
 /**
  * Whether a trusted event reports a POST that was not executed according to its answer or claim. If the inbox cannot be
- * read for as long as that, the end itself asks a person.
+ * read within that time, the end itself asks a person.
  */
 async function isContradicted(flow: Flow, post: Post): Promise<boolean> {
   post.readEvents();
@@ -101,11 +93,11 @@ async function settleContradicted(flow: Flow, post: Post, refused: string): Prom
   const closed = { ...post, sendAgain: false };
   const settled = await settleUnknown(flow, closed, { kind: 'unknown', reason, repeat: 'unknown' });
   if (typeof settled === 'string') throw new TypeError('another send of what was refused');
-  return notByOurs(settled);
+  return perhapsAnothers(settled);
 }
 
-/** This POST was refused, or not sent: if the service has one nevertheless, that may be of somebody else. */
-const notByOurs = (settled: Submitted): Submitted =>
+/** Only the service's own answer to this POST shows that what it has is ours. */
+const perhapsAnothers = (settled: Submitted): Submitted =>
   settled.kind === 'accepted' || settled.kind === 'proven' ? { ...settled, maybeAnother: true } : settled;
 
 const RATE_EXPIRED = 'the service says that the rate expired';

@@ -3,7 +3,7 @@ import { endingsOf, endStep } from '../../src/protocol/decisions.js';
 import { isFinal, classifyStatus, type Meaning } from '../../src/protocol/statuses.js';
 import type { Outcome } from '../../src/protocol/messages.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
-import { selectedEvent } from './event-book.js';
+import { brief, selectedEvent } from './event-book.js';
 import { endFromDecision, endFlow, FlowEnd } from './flow-end.js';
 import { VETOED } from './stop.js';
 import { decideMismatch, trustClaimed } from './evidence.js';
@@ -103,7 +103,7 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Pro
   const claimed = payment.unverified.filter((event) => isFinal(classifyStatus(plan.words, event.status)));
   const evidence = {
     words: payment.words,
-    claimed: claimed.map(({ id, status, receivedAt }) => ({ id, status, receivedAt })),
+    claimed: claimed.map(brief),
   };
   const reason = plan.overdue ?? whyOverdue(payment, plan, claimed.length > 0);
   const isDue = () => payment.mismatches.length > 0 || (plan.waitStep?.isDue(payment) ?? false);
@@ -136,7 +136,7 @@ async function decideConflict(
   why = 'what is proven excludes one another',
 ): Promise<never> {
   const evidence = () => {
-    const claimed = payment.unverified.map(({ id, status, receivedAt }) => ({ id, status, receivedAt }));
+    const claimed = payment.unverified.map(brief);
     return { words: payment.words, why, ...(claimed.length === 0 ? {} : { claimed }) };
   };
   return endFromDecision(await askPerson(flow, 'conflict', evidence));
@@ -182,8 +182,8 @@ async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Fin
 }
 
 /** If no lookup decides, an unverified event is enough to keep the flow from ending as failed by itself. */
-export function isVetoed(payment: Payment, plan: TrackPlan): boolean {
-  const proven = endingsOf(provenBy(payment, plan));
+export function isVetoed(payment: Payment, plan: TrackPlan, isRefused = false): boolean {
+  const proven = endingsOf([...provenBy(payment, plan), ...(isRefused ? (['failed'] as const) : [])]);
   const claimed = endingsOf(payment.unverified.map(({ status }) => classifyStatus(plan.words, status)));
   return !plan.hasLookup && endStep({ proven, claimed, fundsHeld: 'absent' }).do === 'park';
 }

@@ -44,7 +44,7 @@ export const PAY: PaymentPlan = {
   proves: provesPayment,
 };
 
-/** A payment that may be of somebody else is followed like ours, except for its failures: the invoice can be paid again. */
+/** A payment that may be another payer's is followed like ours, except for its failures: the invoice can be paid again. */
 export const planOf = ({ maybeAnother }: Payment): PaymentPlan =>
   maybeAnother ? { ...PAY, words: ATTEMPT_WORDS } : PAY;
 
@@ -179,7 +179,7 @@ export function followPayment(flow: Flow, payment: Payment): 'paid' {
   return 'paid';
 }
 
-/** What was heard of attempts that failed, before it was known that they may be of somebody else, ends nothing. */
+/** Failures that came before we knew that the payment may be another payer's do not end the flow. */
 export function forgetFailures(payment: Payment): void {
   const attempted = (meaning: Meaning): Meaning => (meaning === 'failed' ? 'pending' : meaning);
   payment.provenMeanings = payment.provenMeanings.map(attempted);

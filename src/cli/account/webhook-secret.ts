@@ -1,24 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import countries from 'i18n-iso-countries';
 import type { z } from 'zod';
-import { readKeptSecrets, writeKeptSecrets, type KeptSecret } from '../../config/index.js';
+import {
+  MIN_SECRET_LENGTH,
+  readKeptSecrets,
+  STANDARD_SECRET,
+  writeKeptSecrets,
+  type KeptSecret,
+} from '../../config/index.js';
 import { withFileLock } from '../../dev-server/file-lock.js';
 import { IntegratorRequest, WebhookUpdateRequest } from '../../contract/account.js';
 import { countryCode, isPhoneNumber, LOCAL_PHONE_PROBLEM } from '../../flows/input.js';
 import { CliError } from '../exit-codes.js';
 import { wasNotDone } from './account-call.js';
 
-const SHORTEST = 16;
-const STANDARD = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
 /** 256 bits, in the form of Standard Webhooks. */
 export const newWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
 /** Why a gateway could not accept this secret in WEBHOOK_SECRETS; undefined if it could. */
 function secretProblem(secret: string): string | undefined {
-  if (secret.length < SHORTEST) return `must have at least ${SHORTEST} characters`;
+  if (secret.length < MIN_SECRET_LENGTH) return `must have at least ${MIN_SECRET_LENGTH} characters`;
   if (/[,\s]/.test(secret)) return 'must have no comma and no space, since WEBHOOK_SECRETS is a list';
-  if (secret.startsWith('whsec_') && !STANDARD.test(secret)) return 'must go on in base64 after "whsec_"';
+  if (secret.startsWith('whsec_') && !STANDARD_SECRET.test(secret)) return 'must go on in base64 after "whsec_"';
   return undefined;
 }
 

@@ -84,9 +84,9 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
       ended: Promise.race([binding.ended, store.lost]),
       graceMs: graceMsOf('gateway', settings),
       async stop() {
+        probe?.drain();
         binding.stop();
-        await notifier?.stop();
-        await gateway.close();
+        await Promise.all([notifier?.stop(), gateway.close()]);
         service.client.close();
         await close();
         await store.close();

@@ -3,6 +3,7 @@ import { asyncLocalStorage } from '@temporalio/activity';
 import { pino, type DestinationStream, type Logger } from 'pino';
 import pinoPretty from 'pino-pretty';
 import type { ActivityDeps, ActivityLog } from '../../../activities/deps.js';
+import type { Repeat } from '../../protocol/decisions.js';
 import type { WorkMetrics } from '../../protocol/metrics.js';
 import { lookUpRecord } from '../../../activities/status-lookups.js';
 import { operationNames, operations } from '../../contract/index.js';
@@ -10,7 +11,6 @@ import { createCallbackSender } from '../../callbacks/index.js';
 import { type ServiceClient, createServiceClient } from '../../service-client/index.js';
 import {
   BROKEN_SECRET,
-  type DuplicateReferenceRule,
   followSecrets,
   isLoopback,
   type LiveSecrets,
@@ -39,7 +39,7 @@ export function activityDeps(parts: {
   readonly metrics: WorkMetrics;
 }): ActivityDeps {
   const { settings, store, service, secrets, log, metrics } = parts;
-  const rules: Readonly<Record<string, DuplicateReferenceRule>> = settings.duplicateReference;
+  const rules: Readonly<Record<string, Repeat>> = settings.duplicateReference;
   return {
     service,
     store,

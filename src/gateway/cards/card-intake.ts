@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Card } from '../../contract/deposit.js';
 import { cardQueueOf, cardTokenOf } from '../../flows/capability.js';
+import { CARD_LIFE_MS } from '../../protocol/task-queues.js';
 import { createPlaces } from '../http/places.js';
 import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 
@@ -22,22 +23,28 @@ export interface CardIntake {
    */
   keep(card: Card, owner: string): KeptCard;
   forget(token: string): void;
-  close(): Promise<void>;
+  /**
+   * Takes cards until the requests in flight were served, but no longer than ten seconds; finishes what is being sent.
+   *
+   * @param served resolves when no request is in flight any more
+   */
+  close(served: Promise<void>): Promise<void>;
 }
 
 export interface CardIntakeOptions {
   readonly serve: ServeCards | undefined;
   readonly logger: Logger;
   readonly nowMs: () => number;
-  readonly lifeMs?: number;
 }
 
 const PAUSE_MS = 1_000;
 const CLOSE_WITHIN_MS = 1_500;
+/** A POST that begins later may not end before its process is ended. */
+const TAKEN_MS = 10_000;
 
 /** The worker starts with the first card: a gateway without cards has none. */
-export function createCardIntake({ serve, logger, nowMs, lifeMs }: CardIntakeOptions): CardIntake {
-  const vault = createCardVault({ nowMs, ...(lifeMs === undefined ? {} : { lifeMs }) });
+export function createCardIntake({ serve, logger, nowMs }: CardIntakeOptions): CardIntake {
+  const vault = createCardVault({ nowMs });
   let serving: Promise<void> | undefined;
   let worker: CardWorker | undefined;
   const closing = new AbortController();
@@ -71,7 +78,8 @@ export function createCardIntake({ serve, logger, nowMs, lifeMs }: CardIntakeOpt
       return kept;
     },
     forget: (token) => vault.forget(token),
-    async close() {
+    async close(served) {
+      await Promise.race([served, new Promise((resolve) => setTimeout(resolve, TAKEN_MS).unref())]);
       closing.abort();
       // A card that is being sent is finished; a card that was not taken yet is dropped, and nothing was charged.
       await worker?.shutdown().catch(() => undefined);
@@ -120,7 +128,7 @@ export interface CardVaultOptions {
 }
 
 export function createCardVault(options: CardVaultOptions): CardVault {
-  const { nowMs, lifeMs = 60_000, most = 10_000, after = unrefTimer } = options;
+  const { nowMs, lifeMs = CARD_LIFE_MS, most = 10_000, after = unrefTimer } = options;
   const queue = cardQueueOf(randomBytes(24));
   const cards = new Map<string, { card: Card; taken: boolean; stopTimer: () => void; free: () => void }>();
   const shares = createPlaces({ what: 'cards', most, mostEach: Math.ceil(most / SHARE_OF_AN_OWNER) });

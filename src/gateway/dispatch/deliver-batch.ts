@@ -15,7 +15,7 @@ import {
   type OpenSignals,
 } from './open-signals.js';
 import type { UnreadableFlows } from './unreadable-flows.js';
-import type { InboxRow } from '../../protocol/events.js';
+import { MAX_UNTRUSTED, type InboxRow } from '../../protocol/events.js';
 
 export interface DeliverDeps {
   readonly inbox: InboxStore;
@@ -30,9 +30,6 @@ export interface DeliverDeps {
   /** Called for each event that went out: how long after it was received. */
   readonly dispatched?: (lagSeconds: readonly number[]) => void;
 }
-
-/** Untrusted events that a flow is shown; as many as it keeps. */
-const MOST_UNTRUSTED = 20;
 
 /** Settling passes the lease to rows that came meanwhile: they are due now. */
 const AT_ONCE = 0;
@@ -134,8 +131,8 @@ async function limitUntrusted(
 ): Promise<readonly Readable[]> {
   const untrusted = readable.filter(({ row }) => row.proof === null);
   if (untrusted.length === 0) return readable;
-  const taken = await inbox.untrustedTaken(flowId, MOST_UNTRUSTED);
-  const room = Math.max(0, MOST_UNTRUSTED - taken);
+  const taken = await inbox.untrustedTaken(flowId, MAX_UNTRUSTED);
+  const room = Math.max(0, MAX_UNTRUSTED - taken);
   const shown = untrusted.slice(0, room).map(({ row }) => row.status?.toUpperCase() ?? '');
   const flood = new Set<string>();
   for (const { row } of untrusted.slice(room)) {
@@ -144,7 +141,7 @@ async function limitUntrusted(
     if (words.length === 0 || isKnown) flood.add(row.id);
     else shown.push(...words);
   }
-  const detail = `Not shown to the flow: it has ${MOST_UNTRUSTED} untrusted events already. Replay it if it is genuine.`;
+  const detail = `Not shown to the flow: it has ${MAX_UNTRUSTED} untrusted events already. Replay it if it is genuine.`;
   await inbox.settle([...flood].map((id) => ({ id, state: 'unverified' as const, detail })));
   return readable.filter(({ row }) => !flood.has(row.id));
 }

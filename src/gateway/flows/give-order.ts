@@ -15,6 +15,7 @@ import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { secondPerson, topicOf } from './second-person.js';
+import { resolvedView } from './terminated-view.js';
 import { type OrderOutcome, orderFlow, type OrderUpdate } from './send-order.js';
 
 /** One person's order. */
@@ -183,7 +184,7 @@ export async function giveOrder(
   // Nothing is decided about a flow that does not exist or has ended, and there are any number of those: no entry.
   const found = await reader.facts(flowId);
   if (found?.isOpen !== true) {
-    const view = await shownFlow(reader, address);
+    const view = await resolvedView(await shownFlow(reader, address), store);
     if (isDone(view)) return { view, isProposed: false };
     throw hasEnded(view);
   }
@@ -222,8 +223,11 @@ const NOT_REPORTED = 'not reported';
 const defined = (members: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
-const hasEnded = ({ state, reference }: FlowWithMoney): Refusal =>
-  new Refusal(409, `The flow has ended as ${state}; it takes no orders any more.`, { reference, actions: [] });
+const hasEnded = ({ state, reference, parked }: FlowWithMoney): Refusal => {
+  const ended = `The flow has ended as ${state}; it takes no orders any more.`;
+  const terminated = 'The flow was terminated: resolve it. It takes no other orders.';
+  return new Refusal(409, state === 'parked' ? terminated : ended, { reference, actions: parked?.actions ?? [] });
+};
 
 const CONTENT_PROBLEMS: readonly string[] = ['invalid_input', 'invoice_refused'];
 

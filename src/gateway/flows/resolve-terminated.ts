@@ -1,6 +1,7 @@
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import { eventIdOf } from '../../flows/event-of-row.js';
-import { settleWindowMs } from '../../protocol/decisions.js';
+import { moneyOperationsOf } from '../../flows/index.js';
+import { meaningsAgainst, settleWindowMs } from '../../protocol/decisions.js';
 import { classifyOfAnyKind, wordsThat, type Meaning } from '../../protocol/statuses.js';
 import { isRefundReference, type ParkAction } from '../../protocol/vocabulary.js';
 import { isOver, type Claim, type ClaimKey } from '../../store/claim.js';
@@ -13,7 +14,7 @@ import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { admitOrder, type GivenOrder } from './give-order.js';
-import { legalFor, moneyOperationsOf, phaseOf, resolvedView, sendsMoney } from './terminated-view.js';
+import { legalFor, phaseOf, resolvedView, sendsMoney } from './terminated-view.js';
 
 /*
  * A flow that was terminated in the UI receives nothing any more; a decision about it is carried out on its claims, and
@@ -48,7 +49,8 @@ export async function resolveTerminated(
   const note = admitted.note ?? '';
   // Its epoch is not known here: a flow that was prepared before a restore may have sent, which is then only unknown.
   const unsent = { flowId, fingerprint: NEVER_RESERVED, epoch: FIRST_EPOCH };
-  const possible = moneyOperationsOf(address, deps.settings.serviceAccount);
+  const account = deps.settings.serviceAccount;
+  const possible = moneyOperationsOf(address).map((made) => ({ account, ...made }));
   if (action === 'close-not-executed') {
     for (const key of found) await claims.closeNotExecuted(key, { actor, note }, sentUntilMs);
     // What was not sent by now never is: not by a late attempt, nor after a reset in the UI.
@@ -59,7 +61,7 @@ export async function resolveTerminated(
   } else {
     // Judged again by the claims and the inbox as they are when it is recorded: an attempt may go on after a termination.
     const all = distinct([...possible, ...found]).map((key) => ({ key, ...unsent }));
-    const meanings = CONTRADICTS[action as ParkAction] ?? [];
+    const meanings = meaningsAgainst(action as ParkAction);
     const statuses = wordsThat((meaning) => meanings.includes(meaning));
     const unless = { flowId, statuses, besides: judged, sentUntilMs };
     const closed = await claims.closeByOrder(all, action, { actor, note }, unless);
@@ -104,13 +106,6 @@ function requireNotUnderWay({ phase, operation, reference, ...claim }: Claim, se
   throw new Refusal(503, `${underWay} Order it again in ${seconds} seconds.`, { reference }, seconds);
 }
 
-/** Meanings of trusted events that contradict a person's order about how the flow ended. */
-const CONTRADICTS: Readonly<Partial<Record<ParkAction, readonly Meaning[]>>> = {
-  'mark-completed': ['refunded'],
-  'mark-refunded': ['succeeded'],
-  'mark-failed': ['succeeded', 'refunded'],
-};
-
 /**
  * Refuses a person's order if there is proof against it. If trusted events contradict one another, the person chooses
  * the ending; "not executed" is refused against any of them. Returns the ids of the events that were judged.
@@ -127,7 +122,7 @@ async function requireNoProofAgainst(
   const trusted = await inbox.list({ flowId, trusted: true, limit: MOST_PROOF });
   const meanings = trusted.map(({ status }) => classifyOfAnyKind(status));
   const isConflict = meanings.includes('succeeded') && meanings.includes('refunded');
-  const against = isConflict ? [] : (CONTRADICTS[action as ParkAction] ?? []);
+  const against = isConflict ? [] : meaningsAgainst(action as ParkAction);
   const proof = trusted.find((_, index) => {
     const meaning = meanings[index];
     return action === 'close-not-executed' || (meaning !== undefined && against.includes(meaning));
@@ -151,7 +146,7 @@ async function requireServiceSaysNoOther(
   const { reference, operation } = claim;
   const { says, status } = (await lookUp?.(operation, reference)) ?? { says: 'no-lookup' };
   if (action !== 'close-not-executed') {
-    const isAgainst = CONTRADICTS[action as ParkAction]?.includes(endingOf(claim, status ?? null)) ?? false;
+    const isAgainst = meaningsAgainst(action as ParkAction).includes(endingOf(claim, status ?? null));
     if (says !== 'shown' || !isAgainst) return;
     throw new Refusal(409, `The service reports ${status} (${operation}): mark it as that.`, { reference });
   }

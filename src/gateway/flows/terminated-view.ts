@@ -1,8 +1,8 @@
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { Outcome } from '../../protocol/messages.js';
-import { flowOf } from '../../flows/index.js';
-import { PARK_ACTIONS, refundReferenceOf, type FlowState, type ParkAction } from '../../protocol/vocabulary.js';
-import { isOver, wasSent, type Claim, type ClaimKey, type ClaimPhase } from '../../store/claim.js';
+import { moneyOperationsOf } from '../../flows/index.js';
+import { PARK_ACTIONS, type FlowState, type ParkAction } from '../../protocol/vocabulary.js';
+import { isOver, wasSent, type Claim, type ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import { type FlowReader, viewOf } from '../../temporal/flow-handle.js';
 import type { FlowAddress } from '../http/flow-path.js';
@@ -52,7 +52,7 @@ const WATCH_ENDED: Outcome = {
 };
 
 export const sendsMoney = (address: Pick<FlowAddress, 'kind' | 'reference'>): boolean =>
-  moneyOperationsOf(address, '').length > 0;
+  moneyOperationsOf(address).length > 0;
 
 async function decidedOutcome(store: Store, claims: readonly Claim[]): Promise<Outcome | undefined> {
   const orders = (await Promise.all(claims.map((claim) => store.claims.orders(claim)))).flat();
@@ -99,21 +99,6 @@ export async function legalFor(
 /** A claim that is reserved for another send was in `sending` before, so it counts as `sending`. */
 export async function phaseOf(store: Pick<Store, 'claims'>, claim: Claim): Promise<ClaimPhase> {
   return claim.phase === 'reserved' && (await wasSent(store.claims, claim)) ? 'sending' : claim.phase;
-}
-
-/** Every claim that a flow of the kind may use. */
-export function moneyOperationsOf(
-  { kind, reference }: Pick<FlowAddress, 'kind' | 'reference'>,
-  account: string,
-): readonly ClaimKey[] {
-  if (kind === 'bridge-transfer') {
-    return [
-      { account, operation: 'createBridgeDeposit', reference },
-      { account, operation: 'sendCrypto', reference: refundReferenceOf(reference) },
-    ];
-  }
-  const submissions = Object.values(flowOf(kind).submissions ?? {});
-  return submissions.map(({ operation }) => ({ account, operation, reference }));
 }
 
 export interface TerminatedDeps {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { ErasedFlow } from '../../protocol/gateway-json.js';
+import { NO_LAST_WORDS } from '../../store/claim.js';
 import { viewOf } from '../../temporal/flow-handle.js';
 import type { FlowOperationDeps } from '../flows/deps.js';
 import { recordingRefusals } from '../flows/give-order.js';
@@ -83,7 +84,7 @@ async function requireEnded({ reader, store }: FlowOperationDeps, address: FlowA
     for (const claim of claims) {
       const isOpen = claim.phase === 'reserved' || claim.phase === 'sending';
       const orders = isOpen ? await store.claims.orders(claim) : [];
-      const isDecided = orders.some(({ action }) => action !== 'send-again' && action !== 'held-back');
+      const isDecided = orders.some(({ action }) => !NO_LAST_WORDS.includes(action));
       if (isOpen && !isDecided) {
         throw refuse(`Temporal does not have it, and its claim for ${claim.operation} is ${claim.phase}.`);
       }

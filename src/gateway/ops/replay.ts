@@ -10,6 +10,7 @@ import { parseFlowId } from '../../protocol/vocabulary.js';
 import type { Proposal } from '../../store/proposal.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { recordingRefusals } from '../flows/give-order.js';
+import { note } from '../flows/orders.js';
 import { secondPerson, withdrawProposal } from '../flows/second-person.js';
 import { whoIs } from '../http/bearer-token.js';
 import { flowAddress } from '../http/flow-path.js';
@@ -22,7 +23,7 @@ const SECOND = 'Once a second person orders the same:';
 const ReplayBody = z.strictObject({
   trust: z.boolean().default(false),
   dryRun: z.boolean().default(false),
-  note: z.string().max(1_000).optional().meta({ description: 'The reason; kept in the audit log.' }),
+  note: note().optional().meta({ description: 'The reason; kept in the audit log.' }),
   flowId: z
     .string()
     .refine(isFlowId, 'is not a flow id: {kind}/{reference}')

@@ -52,12 +52,7 @@ export async function payInvoice(
   } else if (!facts.isOpen) return answerByState(deps, request, reply);
 
   const { amount, currency, mobileMoney } = request.input as Payment;
-  const content = {
-    mobileMoney,
-    ...(amount === undefined ? {} : { amount }),
-    ...(currency === undefined ? {} : { currency }),
-  };
-  const order = { ...content, actor: caller.name };
+  const order = { mobileMoney, amount, currency, actor: caller.name };
   const id = `pay-${newestMac(submitFingerprint(deps.store, request.name, { mobileMoney, amount, currency }))}`;
   await deps.store.audit.append({ ...whoIs(caller), kind: 'order', flowId, subject: id, action: 'pay' });
   const proof = proofOfOrder(deps.store, { flowId, update: UPDATES.pay, order }, { id, second: null });

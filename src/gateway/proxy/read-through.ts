@@ -45,20 +45,25 @@ export function readingOf(name: ReadName, reference: string): Reading {
 /**
  * A read passes through. Its flow answers if it knows more: if the service is unavailable, or does not yet show a
  * payment that is being sent, or shows as open what has been proven done. A 404 would make the caller send money again.
+ *
+ * @param record the reading, for the audit log: before anything is shown, and not of what does not exist, of which there
+ * is any number
  */
 export async function readThrough(
   deps: ProxyDeps,
   name: ReadName,
   reference: string,
   reply: FastifyReply,
+  record: () => Promise<void>,
 ): Promise<FastifyReply> {
   const found = await relay(deps, name, reference).catch((error: unknown) => {
     if (error instanceof Refusal && error.status >= 500) return error;
     throw error;
   });
   if (found instanceof Refusal || found.httpStatus === 404 || found.httpStatus >= 500) {
-    return withoutService(deps, name, reference, reply, found);
+    return withoutService(deps, name, reference, reply, found, record);
   }
+  await record();
   // An answer that cannot be read is not replaced.
   const isLast = found.data === undefined || readsOf(name).some((read) => saysDone(read, found));
   const flow = isLast ? undefined : await flowRead(deps, name, reference).catch(() => undefined);
@@ -81,6 +86,7 @@ async function withoutService(
   reference: string,
   reply: FastifyReply,
   found: Refusal | RelayedAnswer,
+  record: () => Promise<void>,
 ): Promise<FastifyReply> {
   const isMissing = !(found instanceof Refusal) && found.httpStatus === 404;
   const flow = await flowRead(deps, name, reference).catch(() => {
@@ -91,6 +97,7 @@ async function withoutService(
   });
   const said = flow?.read.said(flow.state, reference);
   if (flow !== undefined && said !== undefined) {
+    await record();
     const data = merged(await recordOf(deps, flow.read, reference), said);
     const message = 'The service does not show it now; this is what its flow knows.';
     return reply.code(200).send({ success: true, message, data: onTheWire(operations[name].data, data) });

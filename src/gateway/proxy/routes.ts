@@ -65,8 +65,8 @@ function handlerOf(deps: ProxyDeps, name: OperationName, operation: Operation): 
     case 'read':
       return async (request, reply, caller) => {
         const reference = paramOf(request, param);
-        await deps.readings.record(caller, readingOf(name as ReadName, reference));
-        return readThrough(deps, name as ReadName, reference, reply);
+        const record = () => deps.readings.record(caller, readingOf(name as ReadName, reference));
+        return readThrough(deps, name as ReadName, reference, reply, record);
       };
     case 'account':
     case 'report':

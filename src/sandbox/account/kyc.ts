@@ -13,7 +13,7 @@ const rejected = {
   path: ['REJECTED'],
 } as const satisfies Script<KycRecordStatus>;
 
-export const KYC_ENDINGS = {
+const KYC_ENDINGS = {
   completed,
   'kyc-rejected': rejected,
   'kyc-pending': { story: 'PENDING for ever', path: [] },

@@ -192,7 +192,7 @@ export const CLASSIC_BUGS: readonly PlantedBug[] = [
         replace: '      throw error;',
       },
       {
-        file: SUBMIT,
+        file: 'activities/outcome-of-error.ts',
         find: 'deps.log.warn({ operation: key.operation, reference: key.reference, reason }, ',
         replace: 'deps.log.warn({ operation: key.operation, reference: key.reference, reason, error }, ',
       },

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RejectedError, ServiceUnavailableError } from '../../src/service-client/index.js';
+import { ACCOUNT } from '../harness/fixed.js';
+import { transferInput } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import bankCheckout from '../kinds/bank-checkout.js';
+import bankWithdrawal from '../kinds/bank-withdrawal.js';
+import cryptoSend from '../kinds/crypto-send.js';
+import { ended, inInbox, noted, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+
+const LONG = { timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
+const INVOICE = { currency: 'KES', amount: '1000.50' };
+const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
+const mobileMoney = { accountName: 'Payer', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };
+
+const refusal = (operation: 'sendCrypto' | 'createBankWithdrawal' | 'createInvoice', message: string) =>
+  new RejectedError(operation, { httpStatus: 400, message, fields: [], isRateExpired: false, isAboutReference: false });
+
+describe('a POST that is not the only one under its reference', () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  let hasNoQuotes = false;
+  beforeAll(async () => {
+    decisions = await openDecisionBench((service) => ({
+      // Something on the way sends it twice: the first one uses the balance up, and the answer is that of the second.
+      sendCrypto: async (body) => {
+        await service.sendCrypto(body);
+        throw refusal('sendCrypto', 'Insufficient balance');
+      },
+      createBankWithdrawal: async ({ referenceId }) => {
+        await inInbox(decisions, `bank-withdrawal/${referenceId}`, 'SUCCESSFUL', { proof: null });
+        throw refusal('createBankWithdrawal', 'Insufficient balance');
+      },
+      createBankCheckout: async (body) => ({ ...(await service.createBankCheckout(body)), amount: '9' }),
+      createBridgeDeposit: async (body) => ({
+        ...(await service.createBridgeDeposit(body)),
+        payment_hash: 'b'.repeat(64),
+      }),
+      quoteBridge: (body, options) =>
+        hasNoQuotes
+          ? Promise.reject(new ServiceUnavailableError('quoteBridge', 'http-status', 503))
+          : service.quoteBridge(body, options),
+    }));
+  });
+  afterAll(() => decisions.close());
+
+  test('is looked up when it is refused: the service shows the first copy', async () => {
+    const reference = newReference('twice');
+    const input = { ...cryptoSend.input(reference), ...LONG };
+    const handle = await decisions.bench.startFlow('crypto-send', reference, input);
+    await noted(handle, /the crypto send accepted/);
+    expect(await decisions.executions('sendCrypto', reference)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('is no failure against an untrusted success, if it is refused and has no lookup: a person is asked', async () => {
+    const reference = newReference('claimed');
+    const input = { ...bankWithdrawal.input(reference), ...LONG };
+    const handle = await decisions.bench.startFlow('bank-withdrawal', reference, input);
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict' });
+    await handle.terminate();
+  });
+
+  test('is not followed if the answer is of another amount: a person is asked', async () => {
+    const reference = newReference('first-result');
+    const input = { ...bankCheckout.input(reference), amount: '250.50', currency: 'ZAR', ...LONG };
+    const handle = await decisions.bench.startFlow('bank-checkout', reference, input);
+    const evidence = { differs: ['amount'], ours: { amount: '250.5' }, theirs: { amount: '9' } };
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence });
+    await handle.terminate();
+  });
+
+  test('is not followed if the answer is for another payment hash: a person is asked', async () => {
+    const reference = newReference('other-hash');
+    const input = transferInput(reference, LONG) as { crypto_payment: object };
+    const handle = await decisions.bench.start({
+      ...input,
+      crypto_payment: { ...input.crypto_payment, payment_hash: 'A'.repeat(64) },
+    });
+    const evidence = { ours: { paymentHash: 'A'.repeat(64) }, theirs: { paymentHash: 'b'.repeat(64) } };
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence });
+    await handle.terminate();
+  });
+
+  test('is an invoice that pays another account: it is not paid, and shows the ends of both accounts only', async () => {
+    const reference = newReference('other-account');
+    const other = { ...bank, accountNumber: '0099990000' };
+    const { service } = decisions.bench.deps;
+    await service.createInvoice({ referenceId: reference, currency: 'KES', amount: 1000.5, bank: other });
+    const input = { referenceId: reference, ...INVOICE, bank, payment: { mobileMoney }, ...LONG };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
+    expect(view.parked).toMatchObject({
+      reason: 'duplicate_mismatch',
+      evidence: { ours: { bankAccount: '…5678' }, theirs: { bankAccount: '…0000' } },
+    });
+    expect(JSON.stringify(view)).not.toMatch(/0012345678|0099990000/);
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+    await handle.terminate();
+  });
+
+  test('is never made once its flow expired before the first quote, not even after a reset', async () => {
+    hasNoQuotes = true;
+    const reference = newReference('no-quote');
+    const handle = await decisions.bench.start(
+      transferInput(reference, { timeScale: TIME_SCALE, deadlineSeconds: 60 }),
+    );
+    await decisions.bench.pass(60_000 * TIME_SCALE);
+    expect(await ended(handle)).toMatchObject({ state: 'expired' });
+    hasNoQuotes = false;
+    const key = { account: ACCOUNT, operation: 'createBridgeDeposit', reference };
+    expect(await decisions.store.claims.get(key)).toMatchObject({ phase: 'void' });
+  });
+});
