@@ -109,6 +109,7 @@ async function payInvoice(flow: Flow, payment: Payment): Promise<void> {
 }
 
 const NOTHING_RECEIVED: Partial<Payment> = {
+  maybeAnother: false,
   proven: false,
   answer: null,
   words: [],

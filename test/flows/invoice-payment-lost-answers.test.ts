@@ -44,6 +44,12 @@ describe('an invoice whose answer is lost', () => {
     expect(await b.executed(flow.reference)).toEqual(ONCE);
   });
 
+  test('is adopted, and its own payment, which the service answered, ends the flow if it fails', async () => {
+    await b.fault('createInvoice', 'answer-lost');
+    const flow = await b.startPaid('generate-lost', 'failed');
+    expect((await b.ended(flow)).outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
+  });
+
   test('parks as not_found_at_service if it never was; sent again by a person, it is generated once', async () => {
     await b.fault('createInvoice', 'reset-before');
     const flow = await b.startPaid('generate-never');

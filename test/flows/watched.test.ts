@@ -1,13 +1,15 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import { flowOf } from '../../src/flows/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { defaultDeadlineSeconds, PARK_ACTIONS } from '../../src/protocol/vocabulary.js';
 import { trusted } from '../harness/inputs.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { referenceMember } from '../harness/kind.js';
 import { likeKinds } from '../harness/kinds.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
 import { type Stack, openStack } from '../harness/stack.js';
 import { endOf } from './by-events-setup.js';
 
@@ -65,6 +67,30 @@ describe.each(likeKinds('watched'))('a $kind', (watched) => {
     if (begunBy === undefined) return handle.terminate();
     await begin(reference, 'completed');
     return expect((await endOf(handle)).state).toBe('completed');
+  });
+
+  test('is asked how it ended though its store was away until its deadline: it does not expire', async () => {
+    const away = vi
+      .spyOn(bench.store.deployment, 'read')
+      .mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
+    const { handle } = await start('completed', { deadlineSeconds: 60 });
+    await until('the store to be tried', () => away.mock.calls.length > 0);
+    await bench.pass(2 * MINUTE_MS);
+    expect((await handle.query<FlowReport>('flow')).view.outcome).toBeNull();
+    away.mockRestore();
+    expect((await endOf(handle)).state).toBe('completed');
+  });
+
+  test('asks a person if its store stays away long after its deadline', async () => {
+    const away = vi
+      .spyOn(bench.store.deployment, 'read')
+      .mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
+    const { handle } = await start('completed', { deadlineSeconds: 60 });
+    await until('the store to be tried', () => away.mock.calls.length > 0);
+    await bench.pass(12 * MINUTE_MS);
+    expect((await parked(handle)).view.parked).toMatchObject({ reason: 'step_failed' });
+    away.mockRestore();
+    await handle.terminate();
   });
 
   test('is delayed by a service that is down, and not failed', async () => {

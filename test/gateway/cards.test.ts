@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createServiceClient } from '../../src/service-client/index.js';
 import { passesLuhn } from '../../src/gateway/cards/take-card.js';
-import { createCardVault } from '../../src/gateway/cards/card-intake.js';
+import { createCardIntake, createCardVault } from '../../src/gateway/cards/card-intake.js';
 import type { ServeCards } from '../../src/gateway/index.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { startCardWorker, startWorker, type RunningWorker } from '../../src/temporal/worker.js';
@@ -63,6 +64,24 @@ describe('a card vault', () => {
     cards.clear();
     expect(kept(cards, 'third').masked).toBe('378282*****0005');
     expect(vault().queue).not.toBe(vault().queue);
+  });
+});
+
+describe('a gateway that is to stop', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  it('takes cards for requests in flight, and after ten seconds none: no POST begins that it could not finish', async () => {
+    vi.useFakeTimers();
+    const serve = async () => ({ ended: new Promise<void>(() => undefined), shutdown: async () => undefined });
+    const cards = createCardIntake({ serve, logger: pino({ level: 'silent' }), nowMs: () => 0 });
+    const inFlight = new Promise<void>(() => undefined);
+    const closing = cards.close(inFlight);
+    await vi.advanceTimersByTimeAsync(9_900);
+    expect(cards.keep(card, 'shop')).toBeDefined();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(() => cards.keep(card, 'shop')).toThrow(expect.objectContaining({ status: 503 }));
+    await vi.advanceTimersByTimeAsync(2_000);
+    await closing;
   });
 });
 

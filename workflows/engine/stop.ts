@@ -10,7 +10,7 @@ import { brief } from './event-book.js';
 import type { Flow } from './flow.js';
 import { provenOf, readInbox } from './inbox.js';
 import { askPerson } from './park.js';
-import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
+import { RECORD_PATIENCE_MS, STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
 
 /**
  * Tries to stop the flow before its money moves. A claim that is absent or only reserved is voided, so that no attempt,
@@ -61,6 +61,7 @@ export function whyNoStop(flow: Flow): string | null {
   return flow.money.at === 'sent' ? MAY_HAVE_MOVED : null;
 }
 
+const NEVER_ASKED = 'it was started elsewhere, and could not be asked how it ended';
 const HAS_ENDED = 'it has ended';
 const MAY_HAVE_MOVED = 'money may have moved already';
 const STORE_UNAVAILABLE = 'the store cannot say now whether money moved';
@@ -152,9 +153,15 @@ function stoppedBy(state: 'cancelled' | 'expired', order: PersonOrder): Outcome 
 export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Promise<T> {
   const { promise, settled, cancel } = observed(step);
   await condition(() => settled() || flow.stop !== null || flow.deadlinePassed);
+  // It may have been paid: once the step is done, the flow asks how it ended.
+  const isWatched = flow.money.at === 'elsewhere';
+  if (isWatched && !settled()) {
+    await condition(() => settled() || flow.stop !== null, flow.scaled(RECORD_PATIENCE_MS));
+  }
   if (!settled()) {
     cancel();
-    const why = flow.stop === null ? await tryStop(flow, 'expired', { actor: 'deadline' }) : null;
+    const expire = () => (isWatched ? NEVER_ASKED : tryStop(flow, 'expired', { actor: 'deadline' }));
+    const why = flow.stop === null ? await expire() : null;
     if (why !== null) return askForEnd(flow, 'the wait before the first send', why);
   }
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
