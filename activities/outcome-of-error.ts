@@ -68,12 +68,12 @@ export async function outcomeFromError(
   if (error instanceof RejectedError) {
     const { httpStatus, message, code } = error;
     const rejection: Rejection = { httpStatus, message, ...(code === undefined ? {} : { code }) };
-    // Something on the way may have sent it twice, and the refusal is of the second one.
-    const why = error.isAboutReference ? 'for its reference' : await whyDoubted(attempt);
-    if (why !== undefined) {
+    if (error.isAboutReference || isDoubtful(attempt)) {
       // Kept with the claim: `settleUnknown` accepts it once the lookup has shown that the service has nothing.
       await tried(deps, key, () => deps.store.claims.noteRefusal(key, owner, rejection, kept));
-      return { kind: 'unknown', reason: `refused ${why} (${httpStatus}: ${message})`, repeat: 'unknown' };
+      const why = error.isAboutReference ? 'for its reference' : await whyDoubted(attempt);
+      const reason = `refused ${why} (${httpStatus}: ${message})`;
+      if (why !== undefined) return { kind: 'unknown', reason, repeat: 'unknown' };
     }
     const recorded = await tried(deps, key, () => deps.store.claims.recordRejection(key, owner, rejection, kept));
     return { kind: 'rejected', rejection, owner, recorded };
@@ -85,10 +85,16 @@ export async function outcomeFromError(
   return { kind: 'unknown', reason, repeat };
 }
 
-/** Undefined: the service has nothing under the reference, or has no lookup that could say so. */
-async function whyDoubted({ lookUp, isByOthersToo }: Attempt): Promise<string | undefined> {
-  // The record may be of another payer: their payment is looked up by the flow.
-  const shown = isByOthersToo ? 'no-lookup' : ((await lookUp?.())?.lookup ?? 'no-lookup');
+/**
+ * Something on the way may have sent it twice, and the refusal is of the second one. Where others can pay, too, the
+ * record may be theirs, and the flow looks it up.
+ */
+const isDoubtful = ({ lookUp, isByOthersToo }: Attempt): boolean => lookUp !== undefined && !isByOthersToo;
+
+/** Undefined: the service has nothing under the reference. */
+async function whyDoubted({ lookUp }: Attempt): Promise<string | undefined> {
+  const found = await lookUp?.().catch(() => ({ lookup: 'cannot-tell' }) as const);
+  const shown = found?.lookup ?? 'no-lookup';
   if (shown === 'absent' || shown === 'no-lookup') return undefined;
   return shown === 'cannot-tell' ? 'while it cannot be looked up' : 'although the service shows it';
 }

@@ -1,7 +1,7 @@
 import { addressFact, UNREADABLE } from '../src/protocol/messages.js';
 import { executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
 import { sameAmount } from '../src/money.js';
-import type { Claim } from '../src/store/claim.js';
+import { wasSent, type Claim } from '../src/store/claim.js';
 import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet, storing, unmatched } from './failures.js';
@@ -99,12 +99,25 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
   // Looked up only if the claim leaves it open.
   if (claimed.claim !== 'sending') return { ...claimed, lookup: 'cannot-tell' };
   const found = await lookUpPost(deps, question);
-  const isUnsent = claim === undefined || claim.phase === 'reserved';
-  if (found.lookup === 'shown' && question.othersPay === true && isUnsent) return { ...claimed, lookup: 'shown' };
+  // What was never sent never is, and is not answered by what another payer did.
+  if (found.lookup === 'shown' && question.othersPay === true && (await isVoid(deps, question.claim, claim))) {
+    return { claim: 'void', lookup: 'shown' };
+  }
   if (found.lookup === 'shown') {
     await storing(() => recordAnswer(deps, key, question.claim.flowId, found.answer));
   }
   return { ...claimed, ...found };
+}
+
+/** Closes the claim if nothing was ever sent under it. */
+async function isVoid(deps: ActivityDeps, claim: ClaimRef, found: Claim | undefined): Promise<boolean> {
+  const { claims } = deps.store;
+  return storing(async () => {
+    if (found !== undefined && (await wasSent(claims, found))) return false;
+    const { flowId, fingerprint, pin } = claim;
+    const unsent = { flowId, fingerprint, epoch: pin.epoch };
+    return (await claims.voidUnsent(keyOf(deps, claim), unsent, 'paid by another way')) === 'void';
+  });
 }
 
 /**

@@ -129,6 +129,7 @@ async function shownBeforeRepeat(
       return {
         kind: 'accepted',
         answer: found.answer,
+        byLookup: true,
         recorded: await tried(deps, key, () => recordAnswer(deps, key, claim.flowId, found.answer)),
       };
     case 'other':

@@ -45,8 +45,11 @@ export interface ClaimRef {
 
 /** The result of one attempt to submit. All cases are listed, so that no caller has to guess from an error. */
 export type SubmitOutcome =
-  /** The service executed it. `recorded: false`: the answer is not written to the claim yet. */
-  | { readonly kind: 'accepted'; readonly answer: unknown; readonly recorded: boolean }
+  /**
+   * The service executed it. `recorded: false`: the answer is not written to the claim yet. `byLookup`: the answer is
+   * the record of the service, and no answer to this POST.
+   */
+  | { readonly kind: 'accepted'; readonly answer: unknown; readonly recorded: boolean; readonly byLookup?: true }
   | { readonly kind: 'rejected'; readonly rejection: Rejection; readonly owner: string; readonly recorded: boolean }
   /**
    * A POST was or may have been sent, and its outcome is unknown. `refused`: how a second send of it was refused, which

@@ -87,13 +87,14 @@ export const invoicePaymentFlow = defineFlow({
       decidedBy: (input) => invoiceOf(input),
       request: (input) => ({ ...invoiceOf(input), amount: toWireNumber(input.amount), referenceId: input.referenceId }),
       shownBy: PAID_WORDS,
-      factsOf: (input) => ({
-        amount: input.amount,
-        currency: input.currency,
-        paidAmount: input.amount,
-        paidCurrency: input.currency,
-        ...(input.pay === 'generated' ? { bankAccount: accountEnd(input.bank.accountNumber) } : {}),
-      }),
+      factsOf: (input) =>
+        factsIn({
+          amount: input.amount,
+          currency: input.currency,
+          paidAmount: input.amount,
+          paidCurrency: input.currency,
+          bankAccount: input.pay === 'generated' ? accountEnd(input.bank.accountNumber) : undefined,
+        }),
     },
     pay: {
       operation: 'payInvoice',
@@ -152,12 +153,18 @@ export function invoiceFacts(record: unknown): Readonly<Record<string, string>> 
     // The outer amount and currency show nonsense on the wire.
     amount: recordFact(invoice, 'amount'),
     currency: recordFact(invoice, 'currency'),
-    bankAccount: typeof accountNumber === 'string' && /\d/.test(accountNumber) ? accountEnd(accountNumber) : undefined,
+    bankAccount: accountEnd(accountNumber ?? ''),
   });
 }
 
-/** The end of an account number tells two accounts apart, and does not show the account to everybody who may see the flow. */
-const accountEnd = (accountNumber: string): string => `…${accountNumber.replace(/\D/g, '').slice(-4)}`;
+/**
+ * The last four digits distinguish two accounts, and do not show them to everybody who may see the flow. Undefined if
+ * they are masked, or if the number ends in a letter.
+ */
+function accountEnd(accountNumber: string): string | undefined {
+  const end = accountNumber.replaceAll(/[\s-]/g, '').slice(-4);
+  return /^\d{4}$/.test(end) ? `…${end}` : undefined;
+}
 
 /** The payment's facts, as the record shows them. Before a payment, the record's amounts are those of the invoice. */
 export function paidFacts(record: unknown): Readonly<Record<string, string>> {

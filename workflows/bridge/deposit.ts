@@ -60,8 +60,8 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
 
 /** @param answer undefined: the claim says that it was made, and its answer was erased; null: none ever came */
 async function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | null | undefined): Promise<void> {
-  const ours = transfer.input.crypto_payment.payment_hash?.toLowerCase();
-  const theirs = answer?.payment_hash?.toLowerCase();
+  const ours = hashIn(transfer.input.crypto_payment.payment_hash);
+  const theirs = hashIn(answer?.payment_hash);
   if (ours !== undefined && theirs !== undefined && ours !== theirs) return decideOtherDeposit(flow, transfer, theirs);
   transfer.deposit = answer == null ? null : depositAnswerOf(answer);
   flow.serviceReference = answer?.kotani_reference_id ?? null;
@@ -69,6 +69,12 @@ async function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | 
   flow.answer = { kind: 'accepted', answer };
   flow.enter('tracking', `deposit accepted (${answer?.status ?? 'its answer is not known'})`, 'service');
   handleTransferEvents(flow, transfer);
+}
+
+/** Undefined for a text that is no hash. */
+function hashIn(text: string | null | undefined): string | undefined {
+  const hash = text?.trim().toLowerCase().replace(/^0x/, '');
+  return hash !== undefined && /^[0-9a-f]{32,}$/.test(hash) ? hash : undefined;
 }
 
 /** A service that answers a repeated reference with its first result accepts what it never executes. */

@@ -49,6 +49,8 @@ export interface PaymentPlan extends TrackPlan {
    * @default no
    */
   readonly paidAllTheSame?: (flow: Flow, payment: Payment) => Promise<boolean>;
+  /** True: the service's answer repeats amount and currency of the request. @default false */
+  readonly echoes?: true;
   /** False: what a send needs is gone after the first one, so not even a person can order another. @default true */
   readonly sendAgain?: boolean;
 }

@@ -161,7 +161,7 @@ async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
   const mayBeReported = ended.reason !== null && MAY_BE_REPORTED.includes(ended.reason);
   const why =
     (await whyMaybeSent(flow, ended.reason ?? ended.state)) ??
-    (await whyMoved(flow, RECORD_PATIENCE_MS, mayBeReported));
+    (await whyMoved(flow, RECORD_PATIENCE_MS, { mayBeReported, isRefused: ended.reason === 'rejected_by_service' }));
   return why === null ? stopOr(flow, ended) : askPerson(flow, ended.detail, why);
 }
 

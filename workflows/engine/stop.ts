@@ -9,8 +9,8 @@ import { endFromDecision, FlowEnd } from './flow-end.js';
 import { brief } from './event-book.js';
 import type { Flow } from './flow.js';
 import { provenOf, readInbox } from './inbox.js';
-import { askPerson } from './park.js';
-import { RECORD_PATIENCE_MS, STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
+import { askPerson, park } from './park.js';
+import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
 
 /**
  * Tries to stop the flow before its money moves. A claim that is absent or only reserved is voided, so that no attempt,
@@ -89,27 +89,29 @@ export async function whyMaybeSent(flow: Flow, reason: string): Promise<string |
   return left.length === 0 ? null : `money may have moved in an earlier run of the flow (${left.join(', ')})`;
 }
 
+/** What an end says besides that nothing moved. */
+interface EndSays {
+  /** It does not deny that the service has it. */
+  readonly mayBeReported?: boolean;
+  /** It is the service's refusal. */
+  readonly isRefused?: boolean;
+}
+
 /**
  * What trusted events, including those in the inbox, prove against an end that says that nothing moved; null: nothing.
- *
- * @param mayBeReported the end does not deny that the service has it
  */
-export async function whyMoved(
-  flow: Flow,
-  patienceMs = STORE_PATIENCE_MS,
-  mayBeReported = false,
-): Promise<string | null> {
+export async function whyMoved(flow: Flow, patienceMs = STORE_PATIENCE_MS, says: EndSays = {}): Promise<string | null> {
   if (!(await readInbox(flow, patienceMs))) return STORE_UNAVAILABLE;
-  return whatWasMoved(flow, mayBeReported);
+  return whatWasMoved(flow, says);
 }
 
 /** If its kind has no lookup, an untrusted event is enough to keep a flow from ending as failed by itself. */
 export const VETOED = 'an unverified event claims another ending';
 
 /** The same, of the events that the flow has taken. */
-function whatWasMoved(flow: Flow, mayBeReported = false): string | null {
+function whatWasMoved(flow: Flow, { mayBeReported = false, isRefused = false }: EndSays = {}): string | null {
   if (saysMoneyMoved(provenOf(flow))) return 'it is proven that money moved';
-  if (flow.vetoed()) return VETOED;
+  if (flow.vetoed(isRefused)) return VETOED;
   if (flow.evidence().mismatches.length > 0) return 'a trusted event reports another payment under its reference';
   return !mayBeReported && isReported(flow) ? 'a trusted event says that the service has it' : null;
 }
@@ -153,15 +155,15 @@ function stoppedBy(state: 'cancelled' | 'expired', order: PersonOrder): Outcome 
 export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Promise<T> {
   const { promise, settled, cancel } = observed(step);
   await condition(() => settled() || flow.stop !== null || flow.deadlinePassed);
-  // It may have been paid: once the step is done, the flow asks how it ended.
-  const isWatched = flow.money.at === 'elsewhere';
-  if (isWatched && !settled()) {
-    await condition(() => settled() || flow.stop !== null, flow.scaled(RECORD_PATIENCE_MS));
+  if (flow.money.at === 'elsewhere' && !settled() && flow.stop === null) {
+    // It may have been paid: once the step is done, the flow asks how it ended. Until then a person may know.
+    const decision = await park(flow, 'step_failed', { why: NEVER_ASKED }, settled);
+    if (decision !== 'decided') endFromDecision(decision);
+    if (!settled()) return unlessStopped(flow, () => promise);
   }
   if (!settled()) {
     cancel();
-    const expire = () => (isWatched ? NEVER_ASKED : tryStop(flow, 'expired', { actor: 'deadline' }));
-    const why = flow.stop === null ? await expire() : null;
+    const why = flow.stop === null ? await tryStop(flow, 'expired', { actor: 'deadline' }) : null;
     if (why !== null) return askForEnd(flow, 'the wait before the first send', why);
   }
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
@@ -170,7 +172,7 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
 
 /** A step that can never succeed says nothing about money sent before it: the flow does not fail by itself. */
 export async function askForEnd(flow: Flow, step: string, why: string): Promise<never> {
-  const reason = why === VETOED || whatWasMoved(flow, true) !== null ? 'conflict' : 'step_failed';
+  const reason = why === VETOED || whatWasMoved(flow, { mayBeReported: true }) !== null ? 'conflict' : 'step_failed';
   const evidence = () => {
     const claimed = flow.evidence().unverified.map(brief);
     return { step, why, ...(claimed.length === 0 ? {} : { claimed }) };

@@ -83,21 +83,24 @@ function answerCallers(flow: Flow, payment: Payment, plan: PaymentPlan, answer: 
 function accepted(flow: Flow, payment: Payment, plan: PaymentPlan, answer: unknown): void {
   payment.answer = answer;
   // A service that answers a repeated reference with its first result accepts what it never executes.
-  if (!plan.hasLookup) takeReading(flow, payment, plan, { status: null, facts: echoOf(answer) });
+  if (plan.echoes) takeReading(flow, payment, plan, { status: null, facts: echoOf(answer) });
   flow.serviceReference ??= idOf(answer);
   payment.proven = true;
-  answerCallers(flow, payment, plan, { kind: 'accepted', answer });
+  const isOther = payment.otherRecord !== undefined;
+  answerCallers(flow, payment, plan, isOther ? { kind: 'none', reason: 'conflict' } : { kind: 'accepted', answer });
   flow.enter(stageReached(payment, plan) ?? 'tracking', `${plan.noun} accepted`, 'service');
   handlePaymentEvents(flow, payment, plan);
 }
 
-/** What an answer repeats of the request, as a bank checkout's does. */
+/** What an answer repeats of the request. What cannot be read is no fact. */
 function echoOf(answer: unknown): Facts {
-  const { amount, currency } = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>;
-  const isText = (value: unknown) => typeof value === 'string' || typeof value === 'number';
+  const said = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>;
+  const textOf = (value: unknown) =>
+    typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
+  const [amount, currency] = [textOf(said['amount']), textOf(said['currency']).toUpperCase()];
   return {
-    ...(isText(amount) ? { amount: String(amount) } : {}),
-    ...(isText(currency) ? { currency: String(currency).toUpperCase() } : {}),
+    ...(/^\d+(\.\d+)?$/.test(amount) ? { amount } : {}),
+    ...(/^[A-Z]{3}$/.test(currency) ? { currency } : {}),
   };
 }
 

@@ -17,7 +17,7 @@ import type { Post, Submitted } from './post.js';
 export async function submit(flow: Flow, post: Post): Promise<Submitted> {
   let unasked = false;
   for (let again: 'quote-expired' | 'ordered' | null = null; ;) {
-    if (post.trusted() === 'shown') return provenAfterAll(flow, post);
+    if (post.trusted() === 'shown') return perhapsAnothers(await provenAfterAll(flow, post));
     const outcome =
       (again === null ? null : await readyAgain(post, again)) ??
       (await submitUntilDeadline(flow, post.claim, () => post.send(unasked))) ??
@@ -27,7 +27,7 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
       case 'accepted':
         flow.money = { at: 'sent' };
         if (!outcome.recorded) await recordAnswer(flow, post, outcome.answer);
-        return outcome;
+        return outcome.byLookup ? perhapsAnothers(outcome) : outcome;
       case 'rejected':
         if (!outcome.recorded) await recordRejection(flow, post, outcome);
         if (await isContradicted(flow, post)) return settleContradicted(flow, post, outcome.rejection.message);
