@@ -41,7 +41,8 @@ export interface SimResult {
   readonly runs: readonly Run[];
 }
 
-const HORIZON_MS = 14 * 3_600_000;
+/** Above the longest deadline, begun anew by a reset, and as much again for each order to keep waiting. */
+const HORIZON_MS = 24 * 3_600_000;
 /** What is left open in the inbox is settled by then. */
 const SETTLE_MS = 10 * 60_000;
 /**
