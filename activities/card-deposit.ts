@@ -56,9 +56,7 @@ async function submit(
 ): Promise<SubmitOutcome> {
   const submission = submissionOf({ flowId, step: 'deposit', input });
   const { claim } = termsOf(deps, { flowId, pin }, input, submission);
-  const ours = {
-    callbackUrl: ownCallbackUrl(deps, flowId),
-  };
+  const ours = { callbackUrl: ownCallbackUrl(deps, flowId) };
   const outcome = await submitUnderClaim(deps, {
     claim,
     guard: { flowId, statuses: submission.shownBy },

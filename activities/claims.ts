@@ -156,7 +156,7 @@ export function createClaimActivities(deps: ActivityDeps) {
 /** After a reset such a flow is refused again; anyone may start one, and must not close the claims of its reference. */
 const REFUSED_INPUT: readonly string[] = ['invalid_input', 'plaintext_input'] satisfies EndReason[];
 
-/** The flow ends before it has named its claims: each one that its kind may use is closed, so that a reset sends nothing. */
+/** The flow ends before it has named its claims: all that its kind may use are closed, so that a reset sends nothing. */
 async function voidAbsent({ store: { claims }, account }: ActivityDeps, flowId: string, reason: string): Promise<void> {
   const flow = parseFlowId(flowId);
   for (const made of flow === undefined ? [] : moneyOperationsOf(flow))
@@ -207,7 +207,8 @@ function differenceOf(pin: Pin, ours: Pin): string | null {
 }
 
 /**
- * Before an answer a claim is in `sending`, or reserved for another send. In every other phase the flow may have said that nothing moved.
+ * Before an answer a claim is in `sending`, or reserved for another send. In every other phase the flow may have said
+ * that nothing moved.
  */
 const ALARMING: readonly (ClaimPhase | 'absent')[] = ['void', 'rejected', 'absent'];
 

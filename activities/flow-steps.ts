@@ -66,9 +66,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       const { flowId, input, unasked, mostMs } = order;
       const submission = submissionOf(order);
       const { claim, facts } = termsOf(deps, order, input, submission);
-      const ours = {
-        callbackUrl: ownCallbackUrl(deps, flowId),
-      };
+      const ours = { callbackUrl: ownCallbackUrl(deps, flowId) };
       return submitUnderClaim(deps, {
         claim,
         guard: { flowId, statuses: submission.shownBy },

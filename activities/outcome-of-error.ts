@@ -52,8 +52,7 @@ export async function outcomeFromError(
   const isRateExpired = error instanceof RejectedError && error.isRateExpired && !error.isAboutReference;
   if (isRateExpired && (attempt.quotesAgain || !attempt.sentBefore)) {
     // Something on the way may have sent it twice, and the first one used the rate up.
-    const shown = (await attempt.lookUp?.())?.lookup ?? 'no-lookup';
-    if (shown !== 'absent' && shown !== 'no-lookup') return { kind: 'unknown', reason: RATE_USED, repeat: 'unknown' };
+    if ((await whyDoubted(attempt)) !== undefined) return { kind: 'unknown', reason: RATE_USED, repeat: 'unknown' };
     await handBack(deps, key, owner);
     return { kind: 'quote-expired', by: 'service' };
   }
@@ -72,8 +71,9 @@ export async function outcomeFromError(
       // Kept with the claim: `settleUnknown` accepts it once the lookup has shown that the service has nothing.
       await tried(deps, key, () => deps.store.claims.noteRefusal(key, owner, rejection, kept));
       const why = error.isAboutReference ? 'for its reference' : await whyDoubted(attempt);
-      const reason = `refused ${why} (${httpStatus}: ${message})`;
-      if (why !== undefined) return { kind: 'unknown', reason, repeat: 'unknown' };
+      if (why !== undefined) {
+        return { kind: 'unknown', reason: `refused ${why} (${httpStatus}: ${message})`, repeat: 'unknown' };
+      }
     }
     const recorded = await tried(deps, key, () => deps.store.claims.recordRejection(key, owner, rejection, kept));
     return { kind: 'rejected', rejection, owner, recorded };
@@ -91,7 +91,7 @@ export async function outcomeFromError(
  */
 const isDoubtful = ({ lookUp, isByOthersToo }: Attempt): boolean => lookUp !== undefined && !isByOthersToo;
 
-/** Undefined: the service has nothing under the reference. */
+/** Undefined: the service has nothing under the reference, or no lookup can say so. */
 async function whyDoubted({ lookUp }: Attempt): Promise<string | undefined> {
   const found = await lookUp?.().catch(() => ({ lookup: 'cannot-tell' }) as const);
   const shown = found?.lookup ?? 'no-lookup';

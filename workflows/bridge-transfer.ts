@@ -7,7 +7,6 @@ import { trackSettlement } from './bridge/track.js';
 import {
   depositClaim,
   handleTransferEvents,
-  claimsAnEnd,
   isVetoed,
   refundClaim,
   whatArrived,
@@ -23,7 +22,7 @@ export async function bridgeTransfer(input: unknown, carried?: TransferCarried):
   return runFlow('bridge-transfer', input, carried?.flow, async (flow): Promise<Outcome> => {
     const transfer = carried?.transfer ?? (await prepareTransfer(flow, input));
     flow.proven = () => transfer.statuses.seen.map(classifyOfAnyKind);
-    flow.vetoed = (isRefused) => isVetoed(transfer) || (isRefused === true && claimsAnEnd(transfer));
+    flow.vetoed = (isRefused) => isVetoed(transfer, isRefused);
     flow.evidence = () => transfer;
     flow.claims = () => [depositClaim(flow, transfer), refundClaim(flow, transfer)];
     if (carried === undefined) {

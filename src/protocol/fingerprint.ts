@@ -12,5 +12,5 @@ export function sameFingerprint(one: string, other: string): boolean {
 /** Only the MAC of the newest key, which a row stores. */
 export const newestMac = (fingerprint: string): string => fingerprint.split(' ')[0] ?? '';
 
-/** The fingerprint of a claim that was closed before any attempt reserved it: it is of no content, so it identifies no request. */
+/** The fingerprint of a claim that was closed before any attempt reserved it: of no content, it identifies no request. */
 export const NEVER_RESERVED = '';

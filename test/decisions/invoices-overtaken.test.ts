@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DuplicateReferenceError, RejectedError } from '../../src/service-client/index.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { trusted } from '../harness/inputs.js';
+import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 import { ended, inInbox, noted, openDecisionBench, TIME_SCALE } from './bench.js';
@@ -49,8 +50,6 @@ describe('an invoice that its page pays just before we do, so that ours is refus
       shown = undefined;
       answerOurs = refusal;
       const reference = newReference('page-first');
-      const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
-      const mobileMoney = { accountName: 'Payer', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };
       const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
       const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
       const handle = await decisions.bench.startFlow('invoice-payment', reference, input);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RejectedError, ServiceUnavailableError } from '../../src/service-client/index.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { transferInput } from '../harness/inputs.js';
+import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import bankCheckout from '../kinds/bank-checkout.js';
@@ -11,8 +12,6 @@ import { ended, inInbox, noted, openDecisionBench, parked, TIME_SCALE } from './
 
 const LONG = { timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
 const INVOICE = { currency: 'KES', amount: '1000.50' };
-const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
-const mobileMoney = { accountName: 'Payer', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };
 
 const refusal = (operation: 'sendCrypto' | 'createBankWithdrawal' | 'createInvoice', message: string) =>
   new RejectedError(operation, { httpStatus: 400, message, fields: [], isRateExpired: false, isAboutReference: false });

@@ -43,7 +43,7 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
       flow.answer = { kind: 'none', reason: 'proven by an event, the answer itself was lost' };
       return flow.enter('tracking', 'a trusted event proves that the service has the deposit', 'service');
     case 'rejected': {
-      if (flow.vetoed(true)) return askForEnd(flow, 'the refusal of the deposit', VETOED);
+      if (flow.vetoed(true)) return askForEnd(flow, 'the refusal of the deposit', VETOED, true);
       const { httpStatus, message, code } = submitted.rejection;
       flow.answer = { kind: 'rejected', httpStatus, message, code: code ?? null };
       return endFlow('failed', 'rejected_by_service', `The service refused the deposit (${httpStatus}): ${message}`);

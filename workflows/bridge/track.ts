@@ -1,8 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import { decideMismatch, trustClaimed } from '../engine/evidence.js';
-import { brief } from '../engine/event-book.js';
 import { endFromDecision } from '../engine/flow-end.js';
-import { selectedEvent } from '../engine/event-book.js';
+import { brief, selectedEvent } from '../engine/event-book.js';
 import type { Flow } from '../engine/flow.js';
 import { continueFlowAsNew, tooLong } from '../engine/run-flow.js';
 import { park } from '../engine/park.js';

@@ -71,16 +71,13 @@ function claimsOf({ status, facts }: FlowEvent): readonly string[] {
   return word === 'FAILED' && refundBegun(facts) ? [word, 'REFUNDED'] : [word];
 }
 
-/** Whether an untrusted event forbids that a proven failure ends the flow as failed. */
-export function isVetoed(transfer: Transfer): boolean {
+/** Whether an untrusted event forbids that a proven failure, or a refused deposit, ends the flow as failed. */
+export function isVetoed(transfer: Transfer, isRefused = false): boolean {
+  const claimed = endingsOf(transfer.unverified.map(({ status }) => classifyOfAnyKind(status)));
+  if (isRefused && contradictsFailure(claimed)) return true;
   const failed = { ...transfer, unverified: [] };
   const stepOf = (known: Transfer) => endStep(endEvidence(known));
   return stepOf(failed).do === 'end' && stepOf(transfer).do !== stepOf(failed).do;
-}
-
-/** Whether an untrusted event says that it was completed or refunded. */
-export function claimsAnEnd({ unverified }: Transfer): boolean {
-  return contradictsFailure(endingsOf(unverified.map(({ status }) => classifyOfAnyKind(status))));
 }
 
 /** What an untrusted event says besides its ending against what we would do by ourselves, and no trusted one says. */

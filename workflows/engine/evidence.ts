@@ -108,6 +108,7 @@ function take(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEven
 
 function keepUnverified(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventResult {
   if (rules.seen(event) && isCorroborated(rules, event)) return 'duplicate';
+  // The first of each ending, and of each other claim, is always kept: it vetoes what the flow would do by itself.
   const isFirst = isFirstOfItsEnding(evidence, event) || isFirstToClaim(evidence, rules, event);
   if (evidence.unverified.length < MAX_UNTRUSTED || isFirst) {
     evidence.unverified = [...evidence.unverified, event];

@@ -34,7 +34,7 @@ const ANOTHER_PAYMENT = 'a trusted event that differs from what we know has come
 /** These end nothing and send nothing. */
 const HARMLESS: readonly ParkAction[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'report-again'];
 
-/** Final decisions of a person that close the flow's claims: nothing is sent after them, not even after a reset in the UI. */
+/** Final decisions, which close the flow's claims: nothing is sent after them, not even after a reset in the UI. */
 const CLOSES_CLAIMS: readonly ParkAction[] = ['mark-completed', 'mark-refunded', 'mark-failed', 'close-without-refund'];
 
 /**

@@ -159,10 +159,11 @@ async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
     ended.state !== 'completed' && ended.state !== 'refunded' && ended.reason !== 'closed_by_person';
   if (!saysNothingMoved || flow.stop !== null) return ended;
   const mayBeReported = ended.reason !== null && MAY_BE_REPORTED.includes(ended.reason);
+  const isRefused = ended.reason === 'rejected_by_service';
   const why =
     (await whyMaybeSent(flow, ended.reason ?? ended.state)) ??
-    (await whyMoved(flow, RECORD_PATIENCE_MS, { mayBeReported, isRefused: ended.reason === 'rejected_by_service' }));
-  return why === null ? stopOr(flow, ended) : askPerson(flow, ended.detail, why);
+    (await whyMoved(flow, RECORD_PATIENCE_MS, { mayBeReported, isRefused }));
+  return why === null ? stopOr(flow, ended) : askPerson(flow, ended.detail, why, isRefused);
 }
 
 /** Ends that do not deny that the service has something under the reference: its failed payment, or another request. */
@@ -172,8 +173,8 @@ const MAY_BE_REPORTED: readonly string[] = [
   'other_request_same_reference',
 ] satisfies EndReason[];
 
-const askPerson = (flow: Flow, step: string, why: string): Promise<Outcome> =>
-  askForEnd(flow, step, why).catch((error) => {
+const askPerson = (flow: Flow, step: string, why: string, isRefused = false): Promise<Outcome> =>
+  askForEnd(flow, step, why, isRefused).catch((error) => {
     if (error instanceof FlowEnd) return error.outcome;
     throw error;
   });

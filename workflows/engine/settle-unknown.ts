@@ -74,10 +74,8 @@ function ask(flow: Flow, post: Post, open: Open, parkedWith?: PostReading['looku
   const summary = parkedWith === undefined ? 'Ask for its outcome' : 'Ask on, while a person decides';
   return observed(() =>
     act(POLL, summary, flow.timeScale).settleUnknown({
-      claim: post.claim,
-      expect: post.expect,
+      ...questionOf(post),
       saidToExist: open.saidToExist,
-      ...(post.othersPay ? { othersPay: true } : {}),
       windowMs,
       timeScale: flow.timeScale,
       ...(parkedWith === undefined ? {} : { parkedWith }),
@@ -143,9 +141,10 @@ export async function recordAnswer(flow: Flow, { claim }: Post, answer: unknown)
   );
 }
 
+const questionOf = ({ claim, expect, othersPay }: Post) => ({ claim, expect, ...(othersPay ? { othersPay } : {}) });
+
 function lookAgain(flow: Flow, post: Post, saidToExist = false): Promise<PostReading | undefined> {
-  const about = { claim: post.claim, expect: post.expect, saidToExist };
-  const question = { ...about, ...(post.othersPay ? { othersPay: true } : {}) };
+  const question = { ...questionOf(post), saidToExist };
   return within(flow, SETTLE_PATIENCE_MS, () =>
     act(LAST_LOOK, 'Ask once more', flow.timeScale)
       .lookAtPost(question)

@@ -171,8 +171,9 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
 }
 
 /** A step that can never succeed says nothing about money sent before it: the flow does not fail by itself. */
-export async function askForEnd(flow: Flow, step: string, why: string): Promise<never> {
-  const reason = why === VETOED || whatWasMoved(flow, { mayBeReported: true }) !== null ? 'conflict' : 'step_failed';
+export async function askForEnd(flow: Flow, step: string, why: string, isRefused = false): Promise<never> {
+  const isAgainst = whatWasMoved(flow, { mayBeReported: true, isRefused }) !== null;
+  const reason = isAgainst ? 'conflict' : 'step_failed';
   const evidence = () => {
     const claimed = flow.evidence().unverified.map(brief);
     return { step, why, ...(claimed.length === 0 ? {} : { claimed }) };

@@ -34,7 +34,7 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
       );
     case 'rejected': {
       if (await plan.paidAllTheSame?.(flow, payment)) return;
-      if (flow.vetoed(true)) return askForEnd(flow, `the refusal of ${plan.noun}`, VETOED);
+      if (flow.vetoed(true)) return askForEnd(flow, `the refusal of ${plan.noun}`, VETOED, true);
       const { httpStatus, message, code } = submitted.rejection;
       answerCallers(flow, payment, plan, { kind: 'rejected', httpStatus, message, code: code ?? null });
       return endFlow('failed', 'rejected_by_service', `The service refused ${plan.noun} (${httpStatus}): ${message}`);

@@ -44,7 +44,7 @@ export const PAY: PaymentPlan = {
   proves: provesPayment,
 };
 
-/** A payment that may be another payer's is followed like ours, except for its failures: the invoice can be paid again. */
+/** What may be another payer's is followed like ours, except for its failures: the invoice can be paid again. */
 export const planOf = ({ maybeAnother }: Payment): PaymentPlan =>
   maybeAnother ? { ...PAY, words: ATTEMPT_WORDS } : PAY;
 

@@ -22,7 +22,7 @@ export const note = () =>
     .string()
     .max(1_000)
     .refine((text) => !/(?![\n\t])\p{Cc}/u.test(text), 'must have no control characters but line breaks and tabs');
-const NoteBody = z.strictObject({ note: note().optional() });
+const CancelBody = z.strictObject({ note: note().optional() });
 const ResolveBody = z.strictObject({
   action: z.enum(EVERY_PARK_ACTION, `must be one of ${EVERY_PARK_ACTION.join(', ')}`),
   note: note().min(1, 'must say why'),
@@ -74,7 +74,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       operationId: 'cancelFlow',
       permission: 'cancel',
       summary: 'Cancels a flow; refused once money may have moved.',
-      body: { schema: { NoteBody }, required: false, example: { note: 'ordered twice' } },
+      body: { schema: { CancelBody }, required: false, example: { note: 'ordered twice' } },
       refusals: { 409: 'Money may have moved already.' },
     },
     ({ reply, params, caller, body: content }) => {
@@ -93,7 +93,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       operationId: 'approveQuote',
       permission: 'approve-quote',
       summary: 'Approves the quote of a flow that waits for this approval.',
-      body: { schema: { NoteBody }, required: false },
+      body: { schema: { CancelBody }, required: false },
       refusals: { 409: 'It does not wait for that.' },
     },
     ({ reply, params, caller, body: content }) => {
@@ -167,7 +167,7 @@ export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       operationId: 'withdrawProposal',
       permission: 'withdraw',
       summary: 'Takes back an order that waits for a second person.',
-      body: { schema: { NoteBody }, required: false, example: { note: 'the customer called back' } },
+      body: { schema: { CancelBody }, required: false, example: { note: 'the customer called back' } },
       refusals: { 409: 'None waits, or it is being carried out.' },
     },
     ({ params, caller, body: { note: why } }) => withdrawFromFlow(deps, caller, addressOf(params), why),

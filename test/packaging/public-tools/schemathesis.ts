@@ -72,8 +72,8 @@ function withExamples({ document, known }: FuzzOrder): object {
 
 /**
  * One worker: with two threads, the first import of a module may fail in one while the other compiles (Python 3.11:
- * "recursion depth mismatch"). Two checks are off: our own rules are stricter than a schema can express (phone numbers, decimals, one receiver), and
- * an unknown method is an unknown path here (404).
+ * "recursion depth mismatch"). Two checks are off: our own rules are stricter than a schema can express (phone numbers,
+ * decimals, one receiver), and an unknown method is an unknown path here (404).
  */
 const settingsOf = ({ url, scheme, token, maxExamples, known, settings = '' }: FuzzOrder): string => `
 base-url = "${url}"
