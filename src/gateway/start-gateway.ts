@@ -25,6 +25,7 @@ import { addReplayRoutes } from './ops/replay.js';
 import type { FlowOperationDeps } from './flows/deps.js';
 import { createFlowWatch } from './flows/flow-watch.js';
 import { createReadings } from './flows/readings.js';
+import { createPageLimit } from './flows/list.js';
 import { createParkedSince } from './flows/parked-since.js';
 import { addFlowRoutes } from './flows/routes.js';
 import { addAuditRoute } from './ops/audit.js';
@@ -193,6 +194,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const capabilities = createCapabilities(store, settings);
   const { taskQueue } = options;
   const ofRefusals = createRefusalLimit(monotonicMs);
+  const readings = createReadings({ audit: store.audit, monotonicMs });
   const cards = createCardIntake({ serve: options.serveCards, logger, nowMs });
 
   const server = createServer(logger, { ...settings, knownNetworks }, options.requestLimits);
@@ -232,11 +234,12 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     reader,
     watch: createFlowWatch(reader),
     parkedSince: createParkedSince(reader),
+    takePage: createPageLimit(monotonicMs),
     tokens,
     dispatcher,
     settler,
     cards,
-    readings: createReadings({ audit: store.audit, monotonicMs }),
+    readings,
     ofRefusals,
     logger,
     nowMs,
@@ -254,7 +257,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     });
   }
   addCardRoutes(server, { cards, tokens });
-  const eventDeps = { store, settings, tokens, reader, dispatcher, ofRefusals, logger };
+  const eventDeps = { store, settings, tokens, reader, dispatcher, readings, ofRefusals, logger };
   addEventRoutes(server, eventDeps);
   addReplayRoutes(server, eventDeps);
   const callbacks = createCallbackHandles(client, { taskQueue, askWorker });

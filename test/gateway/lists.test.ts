@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { defaultDataConverter } from '@temporalio/common';
 import { optionalDateToTs } from '@temporalio/common/lib/time.js';
 import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
-import { listFlows } from '../../src/gateway/flows/list.js';
+import { createPageLimit, listFlows } from '../../src/gateway/flows/list.js';
 import { createParkedSince } from '../../src/gateway/flows/parked-since.js';
 import { addCallbackRoutes } from '../../src/gateway/ops/callbacks.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
@@ -120,10 +120,43 @@ describe('lists', () => {
     const none = () => Promise.resolve([]);
     const store = { claims: { ofFlow: none }, inbox: { list: none } };
     const parkedSince = () => Promise.resolve(new Map());
-    const deps = { client, store, reader: { facts }, parkedSince } as unknown as FlowOperationDeps;
-    const { flows } = await listFlows(deps, { limit: 500 });
+    const takePage = () => undefined;
+    const deps = { client, store, reader: { facts }, parkedSince, takePage } as unknown as FlowOperationDeps;
+    const { flows } = await listFlows(deps, 'vic', { limit: 500 });
     expect(flows.map(({ flowId }) => flowId)).toEqual(times(100).map((n) => `onramp/r-${n}`));
     expect(questions).toEqual({ open: 0, mostOpen: 4, all: 100 });
+  });
+
+  it('of one caller leave pages of Temporal to others, and end where the last page ended', async () => {
+    let nowMs = 0;
+    let pages = 0;
+    const client = {
+      connection: { withDeadline: <T>(_deadline: number, ask: () => Promise<T>) => ask() },
+      options: { namespace: 'default', loadedDataConverter: defaultDataConverter },
+      workflowService: {
+        listWorkflowExecutions: () => {
+          pages += 1;
+          return Promise.resolve({ executions: [], nextPageToken: Buffer.from([pages]) });
+        },
+      },
+    };
+    const store = { mac: (...parts: string[]) => Buffer.from(parts.join()).toString('hex').padEnd(16, '0') };
+    const takePage = createPageLimit(() => nowMs);
+    const parkedSince = () => Promise.resolve(new Map());
+    const deps = { client, store, takePage, parkedSince } as unknown as FlowOperationDeps;
+    const list = (name: string) => listFlows(deps, name, { limit: 50 });
+    // Filters that leave nothing: 20 pages, 20, and what is left.
+    for (const _ of times(3)) expect((await list('greedy')).next).not.toBeNull();
+    expect(pages).toBe(50);
+    await expect(list('greedy')).rejects.toMatchObject({ status: 429, retryAfter: 1 });
+    for (const name of ['ann', 'ben', 'cem']) await list(name);
+    expect(pages).toBe(100);
+    await expect(list('dan')).rejects.toMatchObject({ status: 429 });
+    nowMs = 1_000;
+    await list('dan');
+    await list('greedy');
+    await list('ann');
+    expect(pages).toBe(150);
   });
 
   it('of callbacks look for dead receivers once for all who ask within five seconds', async () => {

@@ -70,7 +70,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
   };
 }
 
-const PAID = 'The invoice is being paid in another way. Nothing was sent for this order.';
+const PAID = 'The invoice is being paid in another way. This flow has sent nothing for this order.';
 
 /** The flow's input, as if the order had come with it. */
 function withOrder(input: unknown, { actor: _actor, proof: _proof, ...payment }: PayOrder): unknown {

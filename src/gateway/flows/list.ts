@@ -18,6 +18,7 @@ import { listExecutions, type ListedExecution } from '../../temporal/flow-page.j
 import { inTurns } from '../../in-turns.js';
 import { isReference } from '../http/flow-path.js';
 import type { MembersOf } from '../http/openapi.js';
+import { createRateLimit } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
 import { isTerminated, stateOfTerminated } from './terminated-view.js';
@@ -66,16 +67,49 @@ const ASKED_AT_ONCE = 4;
 /** A filter may leave little of each page of the server: after this many pages, the rest is for the next request. */
 const MOST_PAGES = 20;
 
-/** `GET /flows`: newest first, from Temporal's visibility, which lags by a second or so. */
-export function listFlows(deps: FlowOperationDeps, { after, ...query }: ListQuery): Promise<FlowPage> {
-  return deps.client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, () => pageOf(deps, query, after));
+/** Takes one page of Temporal's for a caller. @throws Refusal 429 */
+export type TakePage = (name: string) => void;
+
+const PAGES_EACH_PER_SECOND = 25;
+const PAGES_PER_SECOND = 50;
+
+/** Temporal limits lists and counts together: the lists of callers must leave room for the counts of `/metrics`. */
+export function createPageLimit(monotonicMs: () => number): TakePage {
+  const ofEach = createRateLimit(PAGES_EACH_PER_SECOND, monotonicMs, 2);
+  const ofAll = createRateLimit(PAGES_PER_SECOND, monotonicMs, 2);
+  return (name) => {
+    const giveBack = ofEach.take(name);
+    try {
+      ofAll.take('all');
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  };
 }
 
-async function pageOf(deps: FlowOperationDeps, query: ListQuery, after: string | undefined): Promise<FlowPage> {
+/** `GET /flows`: newest first, from Temporal's visibility, which lags by a second or so. */
+export function listFlows(deps: FlowOperationDeps, name: string, { after, ...query }: ListQuery): Promise<FlowPage> {
+  return deps.client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, () => pageOf(deps, name, query, after));
+}
+
+async function pageOf(
+  deps: FlowOperationDeps,
+  name: string,
+  query: ListQuery,
+  after: string | undefined,
+): Promise<FlowPage> {
   const wanted = query.reason === undefined ? query : { ...query, state: 'parked' as const };
   const flows: ListedFlow[] = [];
   let next: string | null = after ?? null;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    try {
+      deps.takePage(name);
+    } catch (error) {
+      // The caller goes on from the last page that there was.
+      if (pages > 0) break;
+      throw error;
+    }
     // Never more than fits: every flow of a page is either listed, or left out for good.
     const page: ServerPage = await serverPage(deps, visibilityQuery(wanted), wanted.limit - flows.length, next);
     const listed = await inTurns(page.found, ASKED_AT_ONCE, (found) => flowOfRow(deps, found, wanted));

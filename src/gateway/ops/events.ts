@@ -6,9 +6,10 @@ import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { EventPage, ShownEvent } from '../../protocol/gateway-json.js';
 import type { Settings } from '../../config/settings-shape.js';
 import { proposal } from '../flows/address.js';
+import type { Readings } from '../flows/readings.js';
 import { proposedOrder } from '../flows/second-person.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
-import { type TokenCheck, whoIs } from '../http/bearer-token.js';
+import type { TokenCheck } from '../http/bearer-token.js';
 import { addressOf, FlowParams } from '../http/flow-path.js';
 import type { RateLimit } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
@@ -22,6 +23,7 @@ export interface EventRoutesDeps {
   readonly tokens: TokenCheck;
   readonly reader: Pick<FlowReader, 'facts'>;
   readonly dispatcher: Pick<Dispatcher, 'nudge'>;
+  readonly readings: Readings;
   /** Of refused orders to trust an event. */
   readonly ofRefusals: RateLimit;
   readonly logger: Logger;
@@ -118,8 +120,7 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
     },
     async ({ params, caller }) => {
       const row = await eventOf(inbox, params.id);
-      const about = { flowId: row.flowId ?? undefined, subject: row.id, ...whoIs(caller) };
-      await deps.store.audit.append({ ...about, kind: 'read-event' });
+      await deps.readings.record(caller, { kind: 'read-event', flowId: row.flowId ?? undefined, subject: row.id });
       const proposal = row.flowId === null ? null : await proposedOrder(deps, row.flowId, toTrust(row));
       return { ...eventJson(row, { withBody: true }), proposal };
     },

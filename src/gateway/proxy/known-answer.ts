@@ -112,12 +112,16 @@ export async function answerByState(
   const view = await resolvedView(shown, deps.store);
   if (hasFailed(view)) throw failure(view);
   // The invoice may be paid in another way than by this order.
-  const isUnsent = claim === undefined || claim.phase === 'void' || claim.phase === 'reserved';
-  if (name === 'payInvoice' && isUnsent && isEnded(view)) throw notByThis(view);
+  if (name === 'payInvoice' && isUnsent(claim) && isEnded(view)) throw notByThis(view);
   // Proven by an event, or by a person: it was executed, and no answer will come any more.
   if (isEnded(view)) return void accepted(reply, request, undefined);
   if (refused !== undefined) throw new Refusal(503, refused, { reference: address.reference }, RETRY_AFTER_SECONDS);
   return void underWay(reply, operation, address, view);
+}
+
+/** Nothing was sent under this claim so far. */
+export function isUnsent(claim: Claim | undefined): boolean {
+  return claim === undefined || claim.phase === 'void' || claim.phase === 'reserved';
 }
 
 function hasFailed({ state }: FlowView): boolean {
@@ -126,9 +130,12 @@ function hasFailed({ state }: FlowView): boolean {
 
 const isEnded = ({ state }: FlowView): boolean => state === 'completed' || state === 'refunded';
 
+/** The code of an order to pay an invoice that is or was paid in another way, as flows refuse it, too. */
+export const PAID_BY_ANOTHER_WAY = 'paid_by_another_way';
+
 function notByThis({ reference, state }: FlowView): Refusal {
   const message = `The flow of this invoice has ended as ${state}, and no claim shows that this order to pay was sent.`;
-  return new Refusal(409, message, { reference, code: 'paid_by_another_way' });
+  return new Refusal(409, message, { reference, code: PAID_BY_ANOTHER_WAY });
 }
 
 function failure({ reference, state, outcome }: FlowView): Refusal {

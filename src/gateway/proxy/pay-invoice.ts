@@ -9,7 +9,15 @@ import { recordingStart } from '../flows/start.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { OtherRequestRefusal, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
-import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';
+import {
+  answerByState,
+  answerOfClaim,
+  answerOfFlow,
+  claimOf,
+  isUnsent,
+  otherRequest,
+  PAID_BY_ANOTHER_WAY,
+} from './known-answer.js';
 import type { MoneyRequest } from './money-request.js';
 import { isThere, left } from './send-money.js';
 
@@ -61,10 +69,15 @@ export async function payInvoice(
     ...waiting,
     withinMs: left(deps, startedMs),
   });
-  if (waited.kind === 'refused') throwRefusal(request, waited);
   if (waited.kind === 'not-yet' && !waited.accepted) throw notTaken(request);
   if (waited.kind === 'answered' && (await answerOfFlow(deps, request, reply, waited.answer))) return;
-  await answerByState(deps, request, reply, waited.kind === 'refused' ? waited.message : undefined);
+  if (waited.kind !== 'refused') return answerByState(deps, request, reply);
+  // A flow that was reset, or restored, does not know an order that was carried out before: its claim does.
+  if (waited.type === PAID_BY_ANOTHER_WAY && !isUnsent(await claimOf(deps, request))) {
+    return answerByState(deps, request, reply);
+  }
+  throwRefusal(request, waited);
+  await answerByState(deps, request, reply, waited.message);
 }
 
 /** `not_allowed`: the flow is ending, or has ended; its state says how. */

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { submitFingerprint } from '../../../src/store/store-key.js';
 import { openStack, type Stack } from '../../end-to-end/stack.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';
 import { newReference } from '../../harness/references.js';
 import { until } from '../../harness/until.js';
 import { anEvent } from '../../store/temporary-store.js';
-import { callerOf, sample, type Caller } from './caller.js';
+import { callerOf, invoiceBody, PATHS, paymentBody, sample, type Caller } from './caller.js';
 
 let stack: Stack;
 let caller: Caller;
@@ -39,4 +40,25 @@ it("a caller does not get the service's refusal while a trusted event contradict
   expect(dismissed.status).toBe(200);
   await until('its end', async () => (await stack.get(`/flows/${flowId}`)).body['state'] === 'failed');
   expect(await caller.post(path, tooMuch)).toMatchObject({ status: 400, body: { message: 'Insufficient Funds' } });
+});
+
+it('an invoice is not called paid by another way while the order to pay it may have been sent, which a restored flow does not know', async () => {
+  const reference = newReference('forgotten');
+  const flowId = `invoice-payment/${reference}`;
+  await caller.post(PATHS.invoice, invoiceBody(reference));
+  const data = { reference_id: reference, status: 'SUCCESSFUL', amount: 499, currency: 'KES' };
+  await stack.store.inbox.receive(anEvent({ flowId, source: 'webhook', status: 'SUCCESSFUL', body: { data } }));
+  await until('the flow to be parked', async () => (await stack.get(`/flows/${flowId}`)).body['state'] === 'parked');
+  const order = () => caller.post(PATHS.pay, paymentBody(reference));
+  expect(await order()).toMatchObject({ status: 409, body: { towline: { code: 'paid_by_another_way' } } });
+
+  const { referenceId: _, ...decided } = paymentBody(reference);
+  const fingerprint = submitFingerprint(stack.store, 'payInvoice', decided);
+  const claim = { account: 'default', operation: 'payInvoice', reference };
+  await stack.store.claims.reserve(claim, { owner: 'before the restore', flowId, fingerprint });
+  await stack.store.claims.markSending(claim, 'before the restore');
+  expect(await order()).toMatchObject({
+    status: 202,
+    body: { message: expect.stringContaining('decided by a person') },
+  });
 });
