@@ -7,8 +7,8 @@ export interface Backends {
   cpuMs(which?: 'all'): Promise<number>;
   /** What all its databases hold, and what it has written to its log since its making, bytes. */
   bytes(): Promise<{ readonly byDatabase: Readonly<Record<string, number>>; readonly log: number }>;
-  /** How many of them are at work, and how many of those wait for a lock. */
-  atWork(): Promise<{ readonly active: number; readonly waiting: number }>;
+  /** How many of them are at work, and the locks that some of those wait for: the key of an advisory one, else its type. */
+  atWork(): Promise<{ readonly active: number; readonly waitedFor: readonly string[] }>;
   close(): Promise<void>;
 }
 
@@ -34,10 +34,12 @@ export async function watchBackends(url: string): Promise<Backends> {
       };
     },
     async atWork() {
-      const { rows } = await client.query<{ active: string; waiting: string }>(
-        `SELECT count(*) AS active, count(*) FILTER (WHERE wait_event_type = 'Lock') AS waiting ${OTHERS} AND state = 'active'`,
+      const { rows } = await client.query<{ lock: string | null }>(
+        `SELECT CASE locktype WHEN 'advisory' THEN (classid::bigint << 32 | objid::bigint)::text ELSE locktype END AS lock
+           FROM (SELECT pid ${OTHERS} AND state = 'active') AS busy
+           LEFT JOIN pg_locks ON pg_locks.pid = busy.pid AND NOT granted`,
       );
-      return { active: Number(rows[0]?.active), waiting: Number(rows[0]?.waiting) };
+      return { active: rows.length, waitedFor: rows.flatMap(({ lock }) => lock ?? []) };
     },
     close: () => client.end(),
   };

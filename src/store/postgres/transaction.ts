@@ -69,12 +69,15 @@ async function commit(client: ClientBase, turn: Turn, results: LostCommit['resul
   }
 }
 
+/** The advisory lock of the turn of this name. */
+export const lockOf = (turn: string): bigint =>
+  createHash('sha256').update(`towline ${turn}`).digest().readBigInt64BE();
+
 /**
  * READ COMMITTED, so that what follows the lock sees what its last holder committed. A default of the server or of a
  * role must not make a commit less durable, and a process that hangs must not keep the others waiting.
  */
 function beginOf({ name, takes = [name], isLocal }: Turn): string {
-  const lockOf = (taken: string) => createHash('sha256').update(`towline ${taken}`).digest().readBigInt64BE();
   const take = takes.map((taken) => `;\n    SELECT pg_advisory_xact_lock(${lockOf(taken)})`).join('');
   const takeTurn = isLocal === true ? '' : take;
   return `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE;
