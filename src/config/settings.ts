@@ -130,6 +130,7 @@ export function readSettings(given: Environment): Settings {
     notifyTargets: read('NOTIFY_URLS', notifyTargets().default([])) ?? [],
     notifySecrets: read('NOTIFY_SECRETS', secrets('standard-webhooks').default([])) ?? [],
     notifyEscalateAfterMs: read('NOTIFY_ESCALATE_AFTER', escalation().default(ESCALATE_AFTER_MS)) ?? ESCALATE_AFTER_MS,
+    docsUrl: read('DOCS_URL', httpUrl().optional()),
     heartbeatUrl: read('HEARTBEAT_URL', operatorUrl().optional()),
     otlpEndpoint: read('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl().optional()),
     otlpHeaders: read('OTEL_EXPORTER_OTLP_HEADERS', otlpHeaders().optional()) ?? {},

@@ -130,24 +130,43 @@ test('start --wait exits as wait does', async () => {
   expect(out).toMatch(/refund-now .*check first.*\n.*mark-refunded .*check first/);
 });
 
-test('a person at a terminal is asked before an order that can end a flow, and only with a yes is it sent', async () => {
-  const order = (action: string, answer: boolean, ...more: string[]) => {
-    const questions: string[] = [];
-    const confirm = (question: string) => {
-      questions.push(question);
-      return Promise.resolve(answer);
-    };
-    gateway.answer(200, view('running'));
-    const before = gateway.asked.length;
-    const done = run(['resolve', FLOW, action, '--note', 'seen', ...more], env, '', confirm);
-    return done.then(({ code, err }) => ({ code, err, questions, sent: gateway.asked.length - before }));
+/** A command line at a terminal, where a person gives this answer to every question. */
+async function orderAtTerminal(args: readonly string[], answer: boolean) {
+  const questions: string[] = [];
+  const confirm = (question: string) => {
+    questions.push(question);
+    return Promise.resolve(answer);
   };
+  const before = gateway.asked.length;
+  const { code, err } = await run(args, env, '', confirm);
+  return { code, err, questions, sent: gateway.asked.length - before };
+}
+
+test('a person at a terminal is asked before an order that can end a flow, and only with a yes is it sent', async () => {
+  gateway.answer(200, view('running'));
+  const order = (action: string, answer: boolean, ...more: string[]) =>
+    orderAtTerminal(['resolve', FLOW, action, '--note', 'seen', ...more], answer);
   const question = `send-again can send money twice. Order it for ${FLOW}?`;
   const no = { code: 1, err: 'Nothing was ordered.', questions: [question], sent: 0 };
   expect(await order('send-again', false)).toEqual(no);
   expect(await order('send-again', true)).toMatchObject({ code: 0, questions: [question], sent: 1 });
   expect(await order('send-again', false, '--yes')).toMatchObject({ code: 0, questions: [], sent: 1 });
   expect(await order('keep-waiting', false)).toMatchObject({ code: 0, questions: [], sent: 1 });
+});
+
+test('a person at a terminal is asked before vouching for an event, and only with a yes is it sent', async () => {
+  gateway.answer(200, { dryRun: false, would: 'Be delivered as trusted.', flowState: 'parked' });
+  const replay = (answer: boolean, ...more: string[]) =>
+    orderAtTerminal(['events', 'replay', 'evt_1', ...more], answer);
+  const questions = [expect.stringMatching(/^trust-event vouches for any event.*\. Order it for evt_1\?$/)];
+  const no = { code: 1, err: 'Nothing was ordered.', questions, sent: 0 };
+  expect(await replay(false, '--trust')).toEqual(no);
+  expect(await replay(false, '--flow', FLOW)).toEqual(no);
+  expect(await replay(true, '--trust')).toMatchObject({ code: 0, questions, sent: 1 });
+  const unasked = { code: 0, questions: [], sent: 1 };
+  expect(await replay(false, '--trust', '--yes')).toMatchObject(unasked);
+  expect(await replay(false, '--trust', '--dry-run')).toMatchObject(unasked);
+  expect(await replay(false)).toMatchObject(unasked);
 });
 
 test('a decision carries its action, reason and event', async () => {

@@ -38,9 +38,10 @@ export function openNotifier(parts: {
   });
 }
 
-export function placesOf(settings: Pick<Settings, 'publicUrl' | 'temporal'>, namespace: string): Places {
+export function placesOf(settings: Pick<Settings, 'publicUrl' | 'docsUrl' | 'temporal'>, namespace: string): Places {
   const uiUrl = uiUrlOf(settings);
-  return { publicUrl: settings.publicUrl, namespace, ...(uiUrl === undefined ? {} : { uiUrl }) };
+  const { publicUrl, docsUrl } = settings;
+  return { publicUrl, docsUrl, namespace, ...(uiUrl === undefined ? {} : { uiUrl }) };
 }
 
 /**
