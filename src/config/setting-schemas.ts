@@ -125,6 +125,10 @@ export function isTrustworthy(databaseUrl: string): boolean {
 export const serviceToken = () =>
   z.string().regex(/^[\x21-\x7e]{1,16384}$/, 'must be one token, in visible ASCII without spaces');
 
+/** Of a URL: 128 bits in base64url. */
+export const capability = () =>
+  z.string().regex(/^[A-Za-z0-9_-]{22,128}$/, 'must be 22 to 128 letters, digits, - and _');
+
 export const MIN_SECRET_LENGTH = 16;
 export const STANDARD_SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 

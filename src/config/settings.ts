@@ -8,9 +8,10 @@ import { DEVELOPMENT_TOKEN, gatewayTokens, tokensProblem } from './gateway-token
 import { isLoopback } from '../protocol/loopback.js';
 import { FOUR_EYES_BY_DEFAULT } from '../protocol/four-eyes.js';
 import { networks } from './networks.js';
-import { escalation, notifyTargets, operatorUrl } from './notify-urls.js';
+import { escalation, notifyTargets, operatorUrl, targetsProblem } from './notify-urls.js';
 import { readOidc } from './oidc.js';
 import {
+  capability,
   days,
   createSettingReader,
   type SettingReader,
@@ -53,8 +54,6 @@ const DEFAULT_UNPROVEN_LIMIT = 10;
 /** After an hour, and after four. */
 const ESCALATE_AFTER_MS: readonly number[] = [3_600_000, 14_400_000];
 const MEGABYTE = 1_000_000;
-/** 128 bits in base64url. */
-const CAPABILITY = /^[A-Za-z0-9_-]{22,128}$/;
 
 /**
  * Settings from environment variables. All problems are reported at once.
@@ -119,10 +118,7 @@ export function readSettings(given: Environment): Settings {
     serviceSignsCallbacks: read('SERVICE_SIGNS_CALLBACKS', flag().default(true)) ?? true,
     capabilityEpochs: read('CAPABILITY_EPOCHS', epochs().default([1])) ?? [1],
     settlementSecrets: read('SETTLEMENT_SECRETS', secrets('standard-webhooks').default([])) ?? [],
-    settlementCapability: read(
-      'SETTLEMENT_CAPABILITY',
-      z.string().regex(CAPABILITY, 'must be 22 to 128 letters, digits, - and _').optional(),
-    ),
+    settlementCapability: read('SETTLEMENT_CAPABILITY', capability().optional()),
     settlementTrust,
     settlementNetworks,
     callbackSecrets: read('CALLBACK_SECRETS', secrets('standard-webhooks').default([])) ?? [],
@@ -266,9 +262,8 @@ function checkTogether(
       'WEBHOOK_SECRETS has no "whsec_" secret, without which WEBHOOK_PROFILE=standard-webhooks can trust nothing.',
     );
   }
-  if (settings.notifyTargets.some(({ format }) => format === 'generic') && settings.notifySecrets.length === 0) {
-    problem('NOTIFY_SECRETS is missing: a notification of the format generic is never sent unsigned.');
-  }
+  const ofTargets = targetsProblem(settings.notifyTargets, settings.notifySecrets);
+  if (ofTargets !== undefined) problem(ofTargets);
   if (settings.timeScale !== 1 && !serviceIsLocal) {
     problem('TIME_SCALE other than 1 is refused, since the service is not on this machine.');
   }

@@ -29,7 +29,7 @@ describeStores('notifications', (kind) => {
     await temporary.remove();
   });
 
-  const targetsOf = (urls: string) => readSettings({ NOTIFY_URLS: urls, NOTIFY_SECRETS: SECRET }).notifyTargets;
+  const targetsOf = (urls: string) => () => readSettings({ NOTIFY_URLS: urls, NOTIFY_SECRETS: SECRET }).notifyTargets;
   /** A gateway or worker that may notify, with a store of its own. */
   const process = async (more: Partial<NotifyDeps> = {}) => {
     const store = await temporary.open();
@@ -310,9 +310,9 @@ describeStores('notifications', (kind) => {
 
   it('a heartbeat comes once a minute from one of them, and goes to /fail if something could not be checked', async () => {
     let isAway = false;
-    const heartbeatUrl = `${receiver.url}/ping`;
+    const heartbeatUrl = () => `${receiver.url}/ping`;
     const askTemporal = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve());
-    const parts = { targets: [], heartbeatUrl, askTemporal };
+    const parts = { targets: () => [], heartbeatUrl, askTemporal };
     const [one, other] = [await process(parts), await process(parts)];
     const paths: string[] = [];
     receiver.answer = ({ body }) => {
@@ -326,6 +326,26 @@ describeStores('notifications', (kind) => {
     isAway = true;
     for (const { notifier } of [one, other]) await notifier.round();
     expect(paths).toEqual(['ok ', 'ok ', 'could_not_check temporal']);
+  });
+
+  it('go to the receivers, and the heartbeat to the URL, that are set at that moment', async () => {
+    let now = 'first';
+    const { store, notifier } = await process({
+      targets: () => targetsOf(`${receiver.url}/${now}`)(),
+      heartbeatUrl: () => `${receiver.url}/${now}/ping`,
+      askTemporal: () => Promise.resolve(),
+    });
+    const came = async () => {
+      await notifier.round();
+      return receiver.received.splice(0).map(({ path, body }) => `${path} ${body.type}`);
+    };
+    await park(store, 'bridge-transfer/order-1');
+    expect(await came()).toEqual(['/first matter.opened', '/first/ping heartbeat']);
+    now = 'second';
+    temporary.clock.advance(MINUTE);
+    await park(store, 'bridge-transfer/order-2');
+    expect(await came()).toEqual(['/second matter.opened', '/second/ping heartbeat']);
+    expect(await came()).toEqual([]);
   });
 });
 
