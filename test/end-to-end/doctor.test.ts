@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { Connection } from '@temporalio/client';
 import { checkClock } from '../../src/cli/doctor/check-service.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
-import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
+import { ensureSearchAttributes } from '../../src/dev-server/search-attributes.js';
 import { clusterUrl, makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import { closedPort, run, scratchFolder } from '../cli/run.js';
 import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
