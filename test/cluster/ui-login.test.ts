@@ -106,6 +106,7 @@ const executable = findBrowser('the Temporal UI behind a login');
     const handle = stack.client.workflow.getHandle(`offramp/${reference}`);
     await untilFlow(handle, ({ view }) => view.state === 'parked');
     const page = await logIn('ann');
+    await page.setViewportSize({ width: 1_360, height: 1_050 });
     await page.goto(`${await addressOf(handle)}/user-metadata`);
     const details = page.frameLocator('iframe').last();
     for (const text of ['is parked', 'not_found_at_service', 'send-again', 'close-not-executed']) {
