@@ -153,8 +153,15 @@ export const secrets = (kind: 'any' | 'standard-webhooks') =>
 
 /** Reads one setting after the other and collects every problem, so that a person can repair all of them at once. */
 export interface SettingReader {
-  /** The parsed value; undefined (and a problem) if it does not fit. An empty variable counts as absent. */
-  readonly read: <T>(name: string, schema: z.ZodType<T, string | undefined>) => T | undefined;
+  /**
+   * The parsed value. `byDefault` if the variable is absent or empty, and (with a problem) if it does not fit.
+   * @param byDefault @default undefined
+   */
+  readonly read: <T, D extends T | undefined = undefined>(
+    name: string,
+    schema: z.ZodType<T, string | undefined>,
+    byDefault?: D,
+  ) => T | D;
   readonly problem: (sentence: string) => void;
   readonly problems: readonly string[];
 }
@@ -164,13 +171,14 @@ export function createSettingReader(env: Environment): SettingReader {
   return {
     problems,
     problem: (sentence) => void problems.push(sentence),
-    read(name, schema) {
-      const text = env[name]?.trim();
-      const parsed = schema.safeParse(text === '' ? undefined : text);
+    read<T, D extends T | undefined>(name: string, schema: z.ZodType<T, string | undefined>, byDefault?: D): T | D {
+      const text = env[name]?.trim() || undefined;
+      if (text === undefined && byDefault !== undefined) return byDefault;
+      const parsed = schema.safeParse(text);
       if (parsed.success) return parsed.data;
       // Our schemas' messages never repeat the input, which may be a secret.
       for (const issue of parsed.error.issues) problems.push(`${name} ${issue.message}.`);
-      return undefined;
+      return byDefault as D;
     },
   };
 }

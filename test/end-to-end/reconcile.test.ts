@@ -86,8 +86,8 @@ describe('the reconciler', () => {
     changeRecord(w, 'failed', { status: 'SUCCESSFUL' });
     const body = { referenceId: references.failed, status: 'SUCCESSFUL' };
     const [place] = w.deliveries.filter(({ reference }) => reference === references.failed);
-    const told = { status: 'SUCCESSFUL', body: JSON.stringify(body), answers: [200] };
-    if (place !== undefined) w.deliveries.push({ ...place, ...told });
+    const event = { status: 'SUCCESSFUL', body: JSON.stringify(body), answers: [200] };
+    if (place !== undefined) w.deliveries.push({ ...place, ...event });
     const row = w.inbox.find((one) => one.flowId === flowId('failed'));
     if (row !== undefined) w.inbox.push({ ...row, state: 'late', status: 'SUCCESSFUL', body, repeats: 0, ...change });
   };

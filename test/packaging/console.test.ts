@@ -1,16 +1,14 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import type { CallbackListJson } from '../../src/sdk/index.js';
 import { startReceiver } from '../callbacks/receiver.js';
-import { findBrowser, openBrowser, type Browser } from '../harness/browser.js';
+import { findBrowser, openBrowser, shoot, type Browser } from '../harness/browser.js';
 import { openStack, type StackWithGateway } from '../harness/stack.js';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 
-const SHOTS = process.env['CONSOLE_SHOTS'];
 const OPERATOR = 'operator-secret-0123456789';
 const SECOND = 'second-secret-0123456789ab';
 const VIEWER = 'viewer-secret-0123456789ab';
@@ -337,8 +335,3 @@ const executable = findBrowser('the console');
 });
 
 const hasFocus = (target: Locator): Promise<boolean> => target.evaluate((element) => element.matches(':focus'));
-
-/** The pictures of the docs: `CONSOLE_SHOTS=docs/images npm run packaging -- test/packaging/console.test.ts`. */
-async function shoot(page: Page, name: string): Promise<void> {
-  if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
-}

@@ -1,4 +1,4 @@
-import { ACTIONS, ASKED, ENDS, POSTS, TOLD } from './combinations.js';
+import { ACTIONS, ASKED, ENDS, POSTS, PAYMENT_EVIDENCE } from './combinations.js';
 import {
   CLAIM_SAYS,
   endStep,
@@ -30,7 +30,7 @@ answer is \`other\`: the flow parks for a person.
 
 These tables are [src/protocol/decisions.ts](../src/protocol/decisions.ts), which makes all decisions of the workflows about money.
 [test/properties/decisions.test.ts](../test/properties/decisions.test.ts) checks every combination: ${POSTS.length} states
-of a POST, each with ${REPEATS.length} settings and ${POST_ORDERS.length} orders; ${ENDS.length} states of an end; ${TOLD.length} answers of lookup and events; and ${ASKED.length}
+of a POST, each with ${REPEATS.length} settings and ${POST_ORDERS.length} orders; ${ENDS.length} states of an end; ${PAYMENT_EVIDENCE.length} answers of lookup and events; and ${ASKED.length}
 views that a person was shown, each with ${ACTIONS.length} actions. It computes this page and fails if it differs; \`WRITE_DOCS=1\` writes it. Right before a person's order is carried out, the
 flow reads the claim, the inbox and the lookup again; if they prove the contrary by then, the order is refused, and the flow
 continues with the proof.

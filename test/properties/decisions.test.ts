@@ -18,7 +18,7 @@ import {
 } from '../../src/protocol/decisions.js';
 import type { Meaning } from '../../src/protocol/statuses.js';
 import { paymentStateOf, type FinalMeaning } from '../../workflows/engine/payment.js';
-import { BOTH, ENDS, POSTS, TOLD } from './combinations.js';
+import { BOTH, ENDS, POSTS, PAYMENT_EVIDENCE } from './combinations.js';
 import { decisionsDocument } from './decisions-document.js';
 
 /**
@@ -142,7 +142,7 @@ describe(`what is known of an end, in each of ${ENDS.length} combinations`, () =
   });
 });
 
-describe(`how a payment stands, in each of ${TOLD.length} combinations of what was looked up and what events said`, () => {
+describe(`how a payment stands, in each of ${PAYMENT_EVIDENCE.length} combinations of what was looked up and what events said`, () => {
   /** What each end by itself excludes. */
   const against: Readonly<Record<FinalMeaning, readonly Meaning[]>> = {
     succeeded: ['failed', 'funds-held', 'refund-pending', 'refund-failed', 'refunded'],
@@ -152,7 +152,7 @@ describe(`how a payment stands, in each of ${TOLD.length} combinations of what w
   };
 
   it('never ends without a lookup, nor against anything that the end excludes', () => {
-    const ends = TOLD.flatMap(({ proven, byEvents }) => {
+    const ends = PAYMENT_EVIDENCE.flatMap(({ proven, byEvents }) => {
       const state = paymentStateOf(proven, byEvents);
       if (state.kind !== 'ended') return [];
       return [{ proven, byEvents, as: state.meaning, excluded: against[state.meaning] }];
