@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { createCallbackSender } from '../../src/callbacks/index.js';
+import { noticeOf } from '../../src/notify/index.js';
 import type { CallbackListJson } from '../../src/sdk/index.js';
 import { startReceiver } from '../callbacks/receiver.js';
 import { findBrowser, openBrowser, shoot, type Browser } from '../harness/browser.js';
@@ -199,16 +200,19 @@ const executable = findBrowser('the console');
     await second.page.close();
   });
 
-  test('the approval of a large quote is proposed by the first person, may be withdrawn, and is given by two', async () => {
-    const reference = newReference('console');
+  test('the approval of a large quote, reached by the link of a notification, is proposed, withdrawn, and given by two', async () => {
+    const reference = `${newReference('console')}:large`;
     const flowId = `bridge-transfer/${reference}`;
     const input = transferInput(reference, { amount: '5000.01', approval: 'required' });
     expect((await stack.gateway.post('/flows/bridge-transfer', input)).status).toBe(201);
     const show = async () => (await stack.gateway.get(`/flows/${flowId}`)).body;
     await until('its quote to wait', async () => (await show())['stage'] === 'awaiting-approval');
+    const matter = { id: 'm', content: { kind: 'parked', flowId, since: 'now' } } as const;
+    const places = { publicUrl: stack.gateway.url, namespace: 'default' };
+    const { links } = noticeOf(matter, { event: 'opened', level: 0 }, places);
     const openFlow = async (token: string) => {
       const opened = await open(token);
-      await opened.page.goto(`${stack.gateway.url}/console#/flow/${flowId}`);
+      await opened.page.goto(links.console ?? '');
       return opened;
     };
     const order = async (page: Page, button: string, note: string, yes: string) => {
