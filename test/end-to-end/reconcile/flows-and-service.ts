@@ -65,6 +65,18 @@ export function allAccountedFor(witnesses: Witnesses): readonly Violation[] {
   ]);
 }
 
+/** After a deadline a flow checks the status once more, and tries to void what was never sent. */
+const GRACE_MS = 30_000;
+
+/** I14: no flow runs on past its deadline: by then it has ended, or waits for a person. */
+export function noneOverdue({ flows }: Witnesses): readonly Violation[] {
+  const late = flows.filter(({ state, overdueMs = 0 }) => state === 'running' && overdueMs > GRACE_MS);
+  return violations(
+    'I14',
+    late.map(({ flowId, overdueMs = 0 }) => `${flowId} runs ${Math.round(overdueMs / 1_000)} s past its deadline`),
+  );
+}
+
 /** I12: a flow is parked only if the driver expects it, with the fault that it injected. */
 export function parkedAsExpected({ flows, expectations, drivenAlone }: Witnesses): readonly Violation[] {
   if (!drivenAlone) return [];
