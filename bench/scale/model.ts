@@ -1,10 +1,21 @@
 import { capacityOf, loadOf, type Station } from './queues.js';
 
-/** What one bridge transfer with five webhooks costs: CPU in milliseconds, counted on one machine by `npm run bench`. */
+/**
+ * What one bridge transfer with five webhooks costs, measured on one machine by `npm run bench`: CPU in milliseconds, and
+ * bytes on disk.
+ */
 export interface MeasuredCosts {
   readonly serverMs: number;
   readonly workerMs: number;
+  /** Of Temporal's databases and the store together. */
+  readonly postgresMs: number;
   readonly gatewayMsPerWebhook: number;
+  /** History and visibility, until the namespace's retention is over. */
+  readonly temporalBytes: number;
+  /** Rows and indexes. */
+  readonly storeBytes: number;
+  /** Write-ahead log of Temporal's databases and the store together. */
+  readonly logBytes: number;
 }
 
 /** Counted in the code and the histories, not timed. */
@@ -29,11 +40,6 @@ export const ASSUMED = {
   tasksPerPartitionPerSecond: 1_000,
   callbackMs: 200,
   callbackPlacesPerWorker: 100,
-  /** History of Temporal, encrypted, until it is archived; rows and indexes of the store. */
-  temporalBytesPerFlow: 20_000,
-  storeBytesPerFlow: 9_000,
-  /** Write-ahead log for each byte of the store. */
-  walFactor: 2.5,
 } as const;
 
 /** How full a part may be: beyond, waits grow without bound at the first burst. */
@@ -52,6 +58,7 @@ export function unitsOf(costs: MeasuredCosts): readonly Station[] {
     },
     { name: 'workers, cores', places: 1, serviceMs: costs.workerMs, perFlow: 1 },
     { name: 'gateways, cores', places: 1, serviceMs: costs.gatewayMsPerWebhook, perFlow: PER_FLOW.webhooks },
+    { name: 'Postgres, cores', places: 1, serviceMs: costs.postgresMs, perFlow: 1 },
     { name: 'Postgres, connections in use', places: 1, serviceMs: ASSUMED.commitMs, perFlow: PER_FLOW.transactions },
     {
       name: 'callbacks, workers',
@@ -69,26 +76,21 @@ export const unitsFor = (unit: Station, flowsPerSecond: number): number =>
 /** This many units of it. */
 export const scaled = (unit: Station, units: number): Station => ({ ...unit, places: unit.places * units });
 
-/** The part that is full first as the rate grows. */
-export function firstFull(stations: readonly Station[]): {
+export interface Limit {
   readonly station: Station;
   readonly flowsPerSecond: number;
-} {
-  const [first] = stations
-    .map((station) => ({ station, flowsPerSecond: capacityOf(station) }))
-    .toSorted((a, b) => a.flowsPerSecond - b.flowsPerSecond);
-  if (first === undefined) throw new TypeError('no stations');
-  return first;
 }
 
-const SECONDS_A_DAY = 86_400;
+/** The rates at which the parts are full, the lowest first. */
+export const limitsOf = (stations: readonly Station[]): readonly Limit[] =>
+  stations
+    .map((station) => ({ station, flowsPerSecond: capacityOf(station) }))
+    .toSorted((a, b) => a.flowsPerSecond - b.flowsPerSecond);
+
+export const SECONDS_A_DAY = 86_400;
 
 /** Gigabytes a day. */
-export const diskOf = (flowsPerSecond: number) => {
-  const flows = flowsPerSecond * SECONDS_A_DAY;
-  return {
-    temporalGb: (flows * ASSUMED.temporalBytesPerFlow) / 1e9,
-    storeGb: (flows * ASSUMED.storeBytesPerFlow) / 1e9,
-    walGb: (flows * ASSUMED.storeBytesPerFlow * ASSUMED.walFactor) / 1e9,
-  };
+export const diskOf = (costs: MeasuredCosts, flowsPerSecond: number) => {
+  const gb = (bytesPerFlow: number) => (flowsPerSecond * SECONDS_A_DAY * bytesPerFlow) / 1e9;
+  return { temporalGb: gb(costs.temporalBytes), storeGb: gb(costs.storeBytes), logGb: gb(costs.logBytes) };
 };

@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { firstFull, scaled, unitsFor, unitsOf } from '../../bench/scale/model.js';
+import { limitsOf, scaled, unitsFor, unitsOf } from '../../bench/scale/model.js';
+import { measuredIn, tablesOf, withTables, type Results } from '../../bench/scale/page.js';
 import { capacityOf, loadOf, simulateWaits, type Station } from '../../bench/scale/queues.js';
 
 const RUN = { requests: 200_000, seed: 7 };
@@ -32,7 +34,8 @@ describe('the simulation of a queue', () => {
 });
 
 describe('the capacity model', () => {
-  const units = unitsOf({ serverMs: 30, workerMs: 15, gatewayMsPerWebhook: 0.5 });
+  const bytes = { temporalBytes: 80_000, storeBytes: 10_000, logBytes: 150_000 };
+  const units = unitsOf({ serverMs: 30, workerMs: 15, postgresMs: 40, gatewayMsPerWebhook: 0.5, ...bytes });
 
   it('gives each part so many units that it is at most 60 % busy, and no unit more', () => {
     for (const unit of units) {
@@ -43,8 +46,44 @@ describe('the capacity model', () => {
   });
 
   it('names the part that has the least room', () => {
-    const { station, flowsPerSecond } = firstFull(units);
-    expect(loadOf(station, flowsPerSecond)).toBeCloseTo(1);
-    expect(units.every((unit) => loadOf(unit, flowsPerSecond) <= 1.000_001)).toBe(true);
+    const [first] = limitsOf(units);
+    if (first === undefined) throw new Error('no parts');
+    expect(loadOf(first.station, first.flowsPerSecond)).toBeCloseTo(1);
+    expect(units.every((unit) => loadOf(unit, first.flowsPerSecond) <= 1.000_001)).toBe(true);
+  });
+});
+
+describe('docs/scale.md', () => {
+  const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+  const page = read('docs/scale.md');
+  const results = JSON.parse(read('bench/results.json')) as Results;
+
+  it('has the tables that the measured figures give: otherwise run `npm run scale -- --write`', () => {
+    const tables = tablesOf(measuredIn(results));
+    expect(tables.filter((table) => !page.includes(table))).toEqual([]);
+    expect(withTables(page, tables)).toBe(page);
+  });
+
+  it('takes disk, log and CPU of a transfer from P13, and not those of the bare flow', () => {
+    const figures = [
+      'transfer 5.5 flows/s, CPU ms server 40.50 + worker 20.00 + worker 2 10.25 + postgres 30.75; bare 9.0 flows/s, CPU ms server 1.00 + worker 1.00 + postgres 1.00',
+      "transfer Temporal 80.1 kB, store 10.2 kB, Postgres's log 150.3 kB; bare Temporal 1.0 kB, store 1.0 kB, Postgres's log 1.0 kB",
+    ].map((said) => ({ budget: 'P13', figures: said }));
+    const gateway = [{ budget: 'P4', figures: 'duplicate 0.1 ms (gateway 0.1); fresh 6 ms (gateway 1.5 + server 3)' }];
+    expect(
+      measuredIn({ at: '2026-01-02T03:04:05Z', machine: 'a machine', benchmarks: { cluster: figures, gateway } }),
+    ).toEqual({
+      costs: {
+        serverMs: 40.5,
+        workerMs: 30.25,
+        postgresMs: 30.75,
+        gatewayMsPerWebhook: 1.5,
+        temporalBytes: 80_100,
+        storeBytes: 10_200,
+        logBytes: 150_300,
+      },
+      flowsPerSecond: 5.5,
+      on: 'a machine, 2026-01-02',
+    });
   });
 });

@@ -75,7 +75,7 @@ describe('the cost of counting the flows', () => {
     return costs;
   }
 
-  it('is the same from 100 to 100,000 open flows, once the first count has listed all of them', async () => {
+  it('is the same number of requests from 100 to 100,000 open flows, once the first count has listed all of them', async () => {
     const [firstOfFew = 0, ...few] = await costWith(100);
     const [firstOfMany = 0, ...many] = await costWith(100_000);
     expect(many).toEqual(few);
