@@ -1,64 +1,20 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { Webhook } from 'standardwebhooks';
 import { createKeyring } from '../../src/keys/index.js';
-import { readSettings } from '../../src/config/index.js';
-import { createNotifier, NOTIFY_DUTY_MS, type NotifyDeps } from '../../src/notify/index.js';
-import { parkedMatterId, type MatterContent } from '../../src/protocol/matters.js';
-import { createDuty } from '../../src/store/duties.js';
-import type { Store } from '../../src/store/store.js';
+import { NOTIFY_DUTY_MS, type NotifyDeps } from '../../src/notify/index.js';
 import { startReceiver, type Received, type Receiver } from '../callbacks/receiver.js';
 import { until } from '../harness/until.js';
+import { DAY, HOUR, MINUTE, SECRET, withNotifying } from './notifying.js';
 import { describeStores } from './store-kinds.js';
-import { keyring, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
-
-const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
-const ROUTING_KEY = 'R0UT1NGKEY0123456789';
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+import { keyring, type TemporaryStore } from './temporary-store.js';
 
 describeStores('notifications', (kind) => {
   let temporary: TemporaryStore;
   let receiver: Receiver;
-  const stops: (() => Promise<void>)[] = [];
-  beforeEach(async () => {
-    temporary = await makeTemporaryStore(kind);
-    receiver = await startReceiver();
-  });
-  afterEach(async () => {
-    for (const stop of stops.splice(0)) await stop();
-    await receiver.close();
-    await temporary.remove();
-  });
-
-  const targetsOf = (urls: string) => () => readSettings({ NOTIFY_URLS: urls, NOTIFY_SECRETS: SECRET }).notifyTargets;
-  /** A gateway or worker that may notify, with a store of its own. */
-  const process = async (more: Partial<NotifyDeps> = {}) => {
-    const store = await temporary.open();
-    const { now } = temporary.clock;
-    const notifier = createNotifier({
-      matters: store.matters,
-      duty: createDuty(store.duties, 'notifying', NOTIFY_DUTY_MS, now),
-      targets: targetsOf(`${receiver.url}/hook?key=canary`),
-      secrets: () => [SECRET],
-      escalateAfterMs: [HOUR, 4 * HOUR],
-      places: { publicUrl: 'https://towline.example', namespace: 'default', uiUrl: 'https://ui.example' },
-      log: { info: () => undefined, warn: () => undefined },
-      clock: { nowMs: now, monotonicMs: now, after: () => () => undefined },
-      ...more,
-    });
-    stops.push(() => notifier.stop());
-    return { store, notifier };
-  };
-  const content = (flowId: string): MatterContent & { flowId: string } => ({
-    kind: 'parked',
-    flowId,
-    since: '2026-01-01T00:00:00.000Z',
-    reason: 'no_settlement',
-    actions: ['keep-waiting', 'mark-completed'],
-    amount: '1000.50',
-    currency: 'KES',
-  });
-  const idOf = (flowId: string) => parkedMatterId(flowId, '2026-01-01T00:00:00.000Z');
-  const park = (store: Store, flowId: string) => store.matters.open(idOf(flowId), content(flowId));
+  const { process, targetsOf, content, idOf, park } = withNotifying(
+    kind,
+    (opened) => ({ temporary, receiver } = opened),
+  );
   const events = () => receiver.received.map(({ body }) => `${body.type} ${body.data.level}`);
   const idsOf = (received: readonly Received[]) => received.map(({ headers }) => headers['webhook-id']);
 
@@ -220,7 +176,7 @@ describeStores('notifications', (kind) => {
 
   it('come to each receiver once, even if another one is unavailable, and to that one when it is back', async () => {
     const away = await startReceiver();
-    stops.push(() => away.close());
+    onTestFinished(() => away.close());
     away.answer = () => 503;
     const lines: object[] = [];
     const log = { info: () => undefined, warn: (detail: object) => void lines.push(detail) };
@@ -243,57 +199,6 @@ describeStores('notifications', (kind) => {
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
 
-  it('have forms for Slack and PagerDuty: one message for many, one incident for each, closed by its own key', async () => {
-    const pager = `pagerduty:${receiver.url.replace('http://', `http://${ROUTING_KEY}@`)}/pager`;
-    const { store, notifier } = await process({ targets: targetsOf(`slack:${receiver.url}/slack,${pager}`) });
-    await park(store, 'crypto-send/s-1');
-    await notifier.round();
-    const consoleUrl = 'https://towline.example/console#/flow/crypto-send/s-1';
-    const [slack, page] = [...receiver.received].sort((one) => ('text' in one.body ? -1 : 1));
-    expect(slack?.body.text).toContain('*crypto-send/s-1 · 1000.50 KES · no_settlement: The deadline passed');
-    expect(slack?.body.text).toContain('`towline show crypto-send/s-1`');
-    expect(slack?.body.text).toContain(`<${consoleUrl}|console> · docs/parked-flows.md#no_settlement`);
-    expect(page?.body).toMatchObject({
-      routing_key: ROUTING_KEY,
-      event_action: 'trigger',
-      dedup_key: 'parked/crypto-send/s-1/2026-01-01T00:00:00.000Z',
-      payload: { severity: 'error', source: 'towline', class: 'no_settlement', component: 'crypto-send/s-1' },
-      links: [expect.anything(), { href: consoleUrl, text: 'console' }],
-    });
-
-    receiver.received.splice(0);
-    for (let flow = 0; flow < 11; flow += 1) await park(store, `crypto-send/many-${flow}`);
-    await store.matters.resolve(idOf('crypto-send/s-1'));
-    await notifier.round();
-    const bodies = receiver.received.map(({ body }) => body);
-    expect(bodies.flatMap(({ text }) => text ?? [])).toEqual([
-      expect.stringContaining('11 matters at once: 11 × no_settlement'),
-      expect.stringContaining('resolved: crypto-send/s-1'),
-    ]);
-    expect(bodies.filter(({ event_action: action }) => action !== undefined)).toEqual([
-      expect.objectContaining({ event_action: 'trigger', payload: expect.objectContaining({ severity: 'error' }) }),
-      { routing_key: ROUTING_KEY, event_action: 'resolve', dedup_key: idOf('crypto-send/s-1') },
-    ]);
-  });
-
-  it('raise a PagerDuty incident to critical when they remind, and lead to the docs where those are', async () => {
-    const pager = `pagerduty:${receiver.url.replace('http://', `http://${ROUTING_KEY}@`)}/pager`;
-    const places = { publicUrl: 'https://towline.example', namespace: 'default', docsUrl: 'https://docs.example/v1' };
-    const { store, notifier } = await process({ targets: targetsOf(pager), places });
-    await park(store, 'crypto-send/s-2');
-    await notifier.round();
-    temporary.clock.advance(HOUR);
-    await notifier.round();
-    const runbook = 'https://docs.example/v1/docs/parked-flows.md#no_settlement';
-    expect(receiver.received.map(({ body }) => body)).toMatchObject(
-      ['error', 'critical'].map((severity) => ({
-        event_action: 'trigger',
-        dedup_key: idOf('crypto-send/s-2'),
-        payload: { severity, custom_details: { runbook } },
-      })),
-    );
-  });
-
   it('an alarm is said once, and no reminder follows', async () => {
     const { store, notifier } = await process();
     const alarm = { kind: 'late_answer_contradicts', flowId: 'offramp/a', since: 'then', operation: 'o' } as const;
@@ -306,46 +211,6 @@ describeStores('notifications', (kind) => {
     ]);
     await store.matters.purge(new Date(temporary.clock.now() - DAY));
     expect(await temporary.execute('SELECT id FROM matters')).toEqual([]);
-  });
-
-  it('a heartbeat comes once a minute from one of them, and goes to /fail if something could not be checked', async () => {
-    let isAway = false;
-    const heartbeatUrl = () => `${receiver.url}/ping`;
-    const askTemporal = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve());
-    const parts = { targets: () => [], heartbeatUrl, askTemporal };
-    const [one, other] = [await process(parts), await process(parts)];
-    const paths: string[] = [];
-    receiver.answer = ({ body }) => {
-      paths.push(`${body.status} ${body.notChecked}`);
-      return 204;
-    };
-    for (let second = 0; second < 120; second += 10) {
-      for (const { notifier } of [one, other]) await notifier.round();
-      temporary.clock.advance(10_000);
-    }
-    isAway = true;
-    for (const { notifier } of [one, other]) await notifier.round();
-    expect(paths).toEqual(['ok ', 'ok ', 'could_not_check temporal']);
-  });
-
-  it('go to the receivers, and the heartbeat to the URL, that are set at that moment', async () => {
-    let now = 'first';
-    const { store, notifier } = await process({
-      targets: () => targetsOf(`${receiver.url}/${now}`)(),
-      heartbeatUrl: () => `${receiver.url}/${now}/ping`,
-      askTemporal: () => Promise.resolve(),
-    });
-    const came = async () => {
-      await notifier.round();
-      return receiver.received.splice(0).map(({ path, body }) => `${path} ${body.type}`);
-    };
-    await park(store, 'bridge-transfer/order-1');
-    expect(await came()).toEqual(['/first matter.opened', '/first/ping heartbeat']);
-    now = 'second';
-    temporary.clock.advance(MINUTE);
-    await park(store, 'bridge-transfer/order-2');
-    expect(await came()).toEqual(['/second matter.opened', '/second/ping heartbeat']);
-    expect(await came()).toEqual([]);
   });
 });
 

@@ -1,0 +1,104 @@
+import { expect, it } from 'vitest';
+import type { Receiver } from '../callbacks/receiver.js';
+import { HOUR, MINUTE, withNotifying } from './notifying.js';
+import { describeStores } from './store-kinds.js';
+import type { TemporaryStore } from './temporary-store.js';
+
+const ROUTING_KEY = 'R0UT1NGKEY0123456789';
+
+describeStores('notifications and heartbeats', (kind) => {
+  let temporary: TemporaryStore;
+  let receiver: Receiver;
+  const { process, targetsOf, idOf, park } = withNotifying(kind, (opened) => ({ temporary, receiver } = opened));
+
+  it('have forms for Slack and PagerDuty: one message for many, one incident for each, closed by its own key', async () => {
+    const pager = `pagerduty:${receiver.url.replace('http://', `http://${ROUTING_KEY}@`)}/pager`;
+    const { store, notifier } = await process({ targets: targetsOf(`slack:${receiver.url}/slack,${pager}`) });
+    await park(store, 'crypto-send/s-1');
+    await notifier.round();
+    const consoleUrl = 'https://towline.example/console#/flow/crypto-send/s-1';
+    const [slack, page] = [...receiver.received].sort((one) => ('text' in one.body ? -1 : 1));
+    expect(slack?.body.text).toContain('*crypto-send/s-1 · 1000.50 KES · no_settlement: The deadline passed');
+    expect(slack?.body.text).toContain('`towline show crypto-send/s-1`');
+    expect(slack?.body.text).toContain(`<${consoleUrl}|console> · docs/parked-flows.md#no_settlement`);
+    expect(page?.body).toMatchObject({
+      routing_key: ROUTING_KEY,
+      event_action: 'trigger',
+      dedup_key: 'parked/crypto-send/s-1/2026-01-01T00:00:00.000Z',
+      payload: { severity: 'error', source: 'towline', class: 'no_settlement', component: 'crypto-send/s-1' },
+      links: [expect.anything(), { href: consoleUrl, text: 'console' }],
+    });
+
+    receiver.received.splice(0);
+    for (let flow = 0; flow < 11; flow += 1) await park(store, `crypto-send/many-${flow}`);
+    await store.matters.resolve(idOf('crypto-send/s-1'));
+    await notifier.round();
+    const bodies = receiver.received.map(({ body }) => body);
+    expect(bodies.flatMap(({ text }) => text ?? [])).toEqual([
+      expect.stringContaining('11 matters at once: 11 × no_settlement'),
+      expect.stringContaining('resolved: crypto-send/s-1'),
+    ]);
+    expect(bodies.filter(({ event_action: action }) => action !== undefined)).toEqual([
+      expect.objectContaining({ event_action: 'trigger', payload: expect.objectContaining({ severity: 'error' }) }),
+      { routing_key: ROUTING_KEY, event_action: 'resolve', dedup_key: idOf('crypto-send/s-1') },
+    ]);
+  });
+
+  it('raise a PagerDuty incident to critical when they remind, and lead to the docs where those are', async () => {
+    const pager = `pagerduty:${receiver.url.replace('http://', `http://${ROUTING_KEY}@`)}/pager`;
+    const places = { publicUrl: 'https://towline.example', namespace: 'default', docsUrl: 'https://docs.example/v1' };
+    const { store, notifier } = await process({ targets: targetsOf(pager), places });
+    await park(store, 'crypto-send/s-2');
+    await notifier.round();
+    temporary.clock.advance(HOUR);
+    await notifier.round();
+    const runbook = 'https://docs.example/v1/docs/parked-flows.md#no_settlement';
+    expect(receiver.received.map(({ body }) => body)).toMatchObject(
+      ['error', 'critical'].map((severity) => ({
+        event_action: 'trigger',
+        dedup_key: idOf('crypto-send/s-2'),
+        payload: { severity, custom_details: { runbook } },
+      })),
+    );
+  });
+
+  it('a heartbeat comes once a minute from one of them, and goes to /fail if something could not be checked', async () => {
+    let isAway = false;
+    const heartbeatUrl = () => `${receiver.url}/ping`;
+    const askTemporal = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve());
+    const parts = { targets: () => [], heartbeatUrl, askTemporal };
+    const [one, other] = [await process(parts), await process(parts)];
+    const paths: string[] = [];
+    receiver.answer = ({ body }) => {
+      paths.push(`${body.status} ${body.notChecked}`);
+      return 204;
+    };
+    for (let second = 0; second < 120; second += 10) {
+      for (const { notifier } of [one, other]) await notifier.round();
+      temporary.clock.advance(10_000);
+    }
+    isAway = true;
+    for (const { notifier } of [one, other]) await notifier.round();
+    expect(paths).toEqual(['ok ', 'ok ', 'could_not_check temporal']);
+  });
+
+  it('go to the receivers, and the heartbeat to the URL, that are set at that moment', async () => {
+    let now = 'first';
+    const { store, notifier } = await process({
+      targets: () => targetsOf(`${receiver.url}/${now}`)(),
+      heartbeatUrl: () => `${receiver.url}/${now}/ping`,
+      askTemporal: () => Promise.resolve(),
+    });
+    const came = async () => {
+      await notifier.round();
+      return receiver.received.splice(0).map(({ path, body }) => `${path} ${body.type}`);
+    };
+    await park(store, 'bridge-transfer/order-1');
+    expect(await came()).toEqual(['/first matter.opened', '/first/ping heartbeat']);
+    now = 'second';
+    temporary.clock.advance(MINUTE);
+    await park(store, 'bridge-transfer/order-2');
+    expect(await came()).toEqual(['/second matter.opened', '/second/ping heartbeat']);
+    expect(await came()).toEqual([]);
+  });
+});
