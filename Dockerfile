@@ -18,7 +18,7 @@ COPY --from=build /towline/tools/nearby.mjs tools/nearby.mjs
 USER node
 VOLUME /var/lib/towline
 EXPOSE 8400
-# For a gateway: it can store events durably, and reaches Temporal.
+# For a gateway: it can store events durably, whether or not it reaches Temporal.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=6 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8400/readyz/intake').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "--enable-source-maps", "dist/src/cli/main.js"]

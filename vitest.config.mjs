@@ -54,7 +54,7 @@ const project = (name, files) => ({
   test: {
     name,
     ...files,
-    globalSetup: [`test/setup/${SETUP[name] ?? 'servers'}-setup.ts`],
+    globalSetup: ['test/setup/property-seed.ts', `test/setup/${SETUP[name] ?? 'servers'}-setup.ts`],
   },
 });
 

@@ -24,7 +24,7 @@ import type {
   StepOrder,
   StepTerms,
   SubmitOutcome,
-  Asked,
+  LookupAnswer,
 } from './types.js';
 import { pinFor } from './claims.js';
 import { paidBeforeOurs } from './invoice-paid.js';
@@ -158,7 +158,8 @@ async function lookUp(deps: ActivityDeps, order: Pick<StatusOrder, 'flowId' | 'i
   return why === undefined ? { says: 'shown', record: reading } : { says: 'cannot-tell', why, refused: false };
 }
 
-const recordOf = (asked: Asked<unknown> | undefined): unknown => (asked?.says === 'shown' ? asked.record : undefined);
+const recordOf = (answer: LookupAnswer<unknown> | undefined): unknown =>
+  answer?.says === 'shown' ? answer.record : undefined;
 
 /** Operations have different types; the definitions hold only names. The client checks every body by its schema. */
 function call(

@@ -59,12 +59,12 @@ export const paidBeforeOurs = (
   question: Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale'>,
 ): Promise<PaidReading> => paidOrMissing(deps, { ...question, beforeOurs: true }, () => true);
 
-type Asked = Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale' | 'beforeOurs'>;
+type LookupQuestion = Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale' | 'beforeOurs'>;
 
 /** No lookup says "not paid" against a trusted event of a payment for which no flow was found: it may be of this one. */
 async function paidOrMissing(
   deps: ActivityDeps,
-  question: Asked,
+  question: LookupQuestion,
   isWindowOver: (isMissing: boolean) => boolean,
 ): Promise<PaidReading> {
   const found = await lookedUp(deps, question, isWindowOver);
@@ -78,7 +78,7 @@ const UNMATCHED: PaidReading = { says: 'cannot-tell', why: 'a trusted event of n
 /** "Not found" means "not paid" only if the answer stays the same for the whole window and several times at its end. */
 async function lookedUp(
   deps: ActivityDeps,
-  question: Asked,
+  question: LookupQuestion,
   isWindowOver: (isMissing: boolean) => boolean,
 ): Promise<PaidReading> {
   for (let miss = 1; ; miss += 1) {
@@ -97,7 +97,7 @@ const MISSING: PaidReading = { says: 'cannot-tell', why: 'the service does not s
  * is shown right after a payment is requested, and no other word for an invoice that was never paid: services show it
  * for those, too (`docs/assumptions.md`).
  */
-async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: Asked): Promise<PaidReading> {
+async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: LookupQuestion): Promise<PaidReading> {
   const asked = await asking(() => deps.service.getInvoicePayment(reference));
   if (asked.says === 'absent') return MISSING;
   if (asked.says === 'cannot-tell') return { says: 'cannot-tell', why: asked.why };

@@ -16,7 +16,7 @@ import type { LookupSays } from '../src/protocol/decisions.js';
 import { UNREADABLE } from '../src/protocol/messages.js';
 import { provesPayment } from '../src/protocol/statuses.js';
 import type { ActivityDeps } from './deps.js';
-import type { Facts, Asked } from './types.js';
+import type { Facts, LookupAnswer } from './types.js';
 import { readFailure } from './failures.js';
 import { MISSES, untilNextMiss } from './timing.js';
 
@@ -118,7 +118,7 @@ async function readOnramp(service: ServiceClient, referenceId: string): Promise<
  * and an unreadable body show nothing. Throws errors that no repetition can repair, and failures that are not the
  * service's.
  */
-export async function asking<T>(lookup: () => Promise<T>): Promise<Asked<T>> {
+export async function asking<T>(lookup: () => Promise<T>): Promise<LookupAnswer<T>> {
   try {
     return { says: 'shown', record: await lookup() };
   } catch (error) {

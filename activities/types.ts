@@ -178,7 +178,7 @@ export interface StatusReading {
 }
 
 /** One answer of the status lookup. */
-export type StatusEvidence = Asked<StatusReading>;
+export type StatusEvidence = LookupAnswer<StatusReading>;
 
 /** What the service's record of one step shows. */
 export type StepEvidence =
@@ -272,7 +272,7 @@ export interface RefundOrder {
 }
 
 /** A lookup's answer, with its three cases. Nothing else counts as evidence from the service. */
-export type Asked<T> =
+export type LookupAnswer<T> =
   | { readonly says: 'shown'; readonly record: T }
   | { readonly says: 'absent' }
   /** `refused`: by the service itself; otherwise it could not be reached, or its answer could not be read. */

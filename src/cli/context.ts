@@ -1,6 +1,7 @@
 import pc from 'picocolors';
 import { readEnvironment, type Environment } from '../config/index.js';
-import type { ExitCode } from './exit-codes.js';
+import { PERSONS_BY_DEFAULT } from '../protocol/four-eyes.js';
+import { CliError, type ExitCode } from './exit-codes.js';
 
 type Colors = ReturnType<typeof pc.createColors>;
 
@@ -46,6 +47,17 @@ async function askAtTerminal(message: string): Promise<boolean> {
     // Ctrl-C counts as no.
     return false;
   }
+}
+
+/**
+ * At a terminal, asks the person before an order that can end a flow or replaces proof.
+ * @param of the flow or the event that the order is about
+ * @throws CliError if the person says no
+ */
+export async function askBefore({ confirm }: CliContext, action: string, of: string): Promise<void> {
+  const known = Object.entries(PERSONS_BY_DEFAULT).find(([name]) => name === action)?.[1];
+  if (confirm === undefined || known?.persons !== 2) return;
+  if (!(await confirm(`${action} ${known.why}. Order it for ${of}?`))) throw new CliError('Nothing was ordered.');
 }
 
 /** Runs the work of a command and keeps its exit code for the end. */

@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { SettingsError } from './environment.js';
 import { gatewayTokens, type GatewayToken, tokensProblem } from './gateway-tokens.js';
 import { followFile, type Live, readSecretFile, type SecretFiles, type SecretSetting } from './secret-files.js';
-import { createSettingReader, secrets, serviceToken } from './setting-schemas.js';
+import { type NotifyTarget, notifyTargets, operatorUrl, targetsProblem } from './notify-urls.js';
+import { capability, createSettingReader, otlpHeaders, secrets, serviceToken } from './setting-schemas.js';
 import type { Settings } from './settings-shape.js';
 
 /** Secrets that may be replaced while a process runs: a `…_FILE` is read again when it changes. */
@@ -11,8 +12,12 @@ export interface LiveSecrets {
   readonly gatewayTokens: Live<readonly GatewayToken[]>;
   readonly webhookSecrets: Live<readonly string[]>;
   readonly settlementSecrets: Live<readonly string[]>;
+  readonly settlementCapability: Live<string | undefined>;
   readonly callbackSecrets: Live<readonly string[]>;
+  readonly notifyTargets: Live<readonly NotifyTarget[]>;
   readonly notifySecrets: Live<readonly string[]>;
+  readonly heartbeatUrl: Live<string | undefined>;
+  readonly otlpHeaders: Live<Readonly<Record<string, string>>>;
 }
 
 /** What a process logs, together with the problem. */
@@ -24,8 +29,12 @@ export type SettingsOfSecrets = Pick<
   | 'gatewayTokens'
   | 'webhookSecrets'
   | 'settlementSecrets'
+  | 'settlementCapability'
   | 'callbackSecrets'
+  | 'notifyTargets'
   | 'notifySecrets'
+  | 'heartbeatUrl'
+  | 'otlpHeaders'
   | 'development'
 > & { readonly secretFiles: SecretFiles };
 
@@ -54,6 +63,7 @@ export function followSecrets(
     return followFile({ path, read, monotonicMs, onBroken: (error) => onBroken((error as Error).message) });
   };
 
+  const notifySecrets = follow('NOTIFY_SECRETS', settings.notifySecrets, secrets('standard-webhooks'));
   return {
     serviceToken: follow('SERVICE_TOKEN', settings.serviceToken ?? '', serviceToken()),
     gatewayTokens: follow('GATEWAY_TOKENS', settings.gatewayTokens, gatewayTokens(), (tokens) =>
@@ -61,7 +71,13 @@ export function followSecrets(
     ),
     webhookSecrets: follow('WEBHOOK_SECRETS', settings.webhookSecrets, secrets('any')),
     settlementSecrets: follow('SETTLEMENT_SECRETS', settings.settlementSecrets, secrets('standard-webhooks')),
-    notifySecrets: follow('NOTIFY_SECRETS', settings.notifySecrets, secrets('standard-webhooks')),
+    settlementCapability: follow('SETTLEMENT_CAPABILITY', settings.settlementCapability, capability()),
     callbackSecrets: follow('CALLBACK_SECRETS', settings.callbackSecrets, secrets('standard-webhooks')),
+    notifyTargets: follow('NOTIFY_URLS', settings.notifyTargets, notifyTargets(), (targets) =>
+      targetsProblem(targets, notifySecrets()),
+    ),
+    notifySecrets,
+    heartbeatUrl: follow('HEARTBEAT_URL', settings.heartbeatUrl, operatorUrl()),
+    otlpHeaders: follow('OTEL_EXPORTER_OTLP_HEADERS', settings.otlpHeaders, otlpHeaders()),
   };
 }

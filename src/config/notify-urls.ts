@@ -51,6 +51,11 @@ export const notifyTargets = () =>
     }),
   );
 
+export function targetsProblem(targets: readonly NotifyTarget[], secrets: readonly string[]): string | undefined {
+  if (secrets.length > 0 || !targets.some(({ format }) => format === 'generic')) return undefined;
+  return 'NOTIFY_SECRETS is missing: a notification of the format generic is never sent unsigned.';
+}
+
 const SECONDS = /^\d{1,7}$/;
 
 /** Comma-separated seconds, each more than the one before; milliseconds. */

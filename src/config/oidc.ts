@@ -72,7 +72,7 @@ const roleMap = () =>
 export function readOidc({ read, problem }: SettingReader): OidcSettings | undefined {
   const given = read('OIDC_ISSUER', issuer().optional());
   const audiences = read('OIDC_AUDIENCE', list().optional());
-  const roleClaim = read('OIDC_ROLE_CLAIM', claim().default('towline_role'));
+  const roleClaim = read('OIDC_ROLE_CLAIM', claim(), 'towline_role');
   const nameClaim = read('OIDC_NAME_CLAIM', claim().optional());
   const named = read('OIDC_ROLES', roleMap().optional());
   const algorithms = read(
@@ -99,7 +99,7 @@ export function readOidc({ read, problem }: SettingReader): OidcSettings | undef
     issuer: given,
     audiences,
     nameClaim,
-    roleClaim: roleClaim ?? 'towline_role',
+    roleClaim,
     roles: named ?? new Map(ROLES.map((role) => [role, role])),
     algorithms: algorithms ?? DEFAULT_ALGORITHMS,
   };

@@ -125,6 +125,10 @@ export function isTrustworthy(databaseUrl: string): boolean {
 export const serviceToken = () =>
   z.string().regex(/^[\x21-\x7e]{1,16384}$/, 'must be one token, in visible ASCII without spaces');
 
+/** Of a URL: 128 bits in base64url. */
+export const capability = () =>
+  z.string().regex(/^[A-Za-z0-9_-]{22,128}$/, 'must be 22 to 128 letters, digits, - and _');
+
 export const MIN_SECRET_LENGTH = 16;
 export const STANDARD_SECRET = /^whsec_(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
@@ -149,8 +153,15 @@ export const secrets = (kind: 'any' | 'standard-webhooks') =>
 
 /** Reads one setting after the other and collects every problem, so that a person can repair all of them at once. */
 export interface SettingReader {
-  /** The parsed value; undefined (and a problem) if it does not fit. An empty variable counts as absent. */
-  readonly read: <T>(name: string, schema: z.ZodType<T, string | undefined>) => T | undefined;
+  /**
+   * The parsed value. `byDefault` if the variable is absent or empty, and (with a problem) if it does not fit.
+   * @param byDefault @default undefined
+   */
+  readonly read: <T, D extends T | undefined = undefined>(
+    name: string,
+    schema: z.ZodType<T, string | undefined>,
+    byDefault?: D,
+  ) => T | D;
   readonly problem: (sentence: string) => void;
   readonly problems: readonly string[];
 }
@@ -160,13 +171,14 @@ export function createSettingReader(env: Environment): SettingReader {
   return {
     problems,
     problem: (sentence) => void problems.push(sentence),
-    read(name, schema) {
-      const text = env[name]?.trim();
-      const parsed = schema.safeParse(text === '' ? undefined : text);
+    read<T, D extends T | undefined>(name: string, schema: z.ZodType<T, string | undefined>, byDefault?: D): T | D {
+      const text = env[name]?.trim() || undefined;
+      if (text === undefined && byDefault !== undefined) return byDefault;
+      const parsed = schema.safeParse(text);
       if (parsed.success) return parsed.data;
       // Our schemas' messages never repeat the input, which may be a secret.
       for (const issue of parsed.error.issues) problems.push(`${name} ${issue.message}.`);
-      return undefined;
+      return byDefault as D;
     },
   };
 }

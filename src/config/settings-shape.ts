@@ -69,6 +69,8 @@ export interface Settings {
   readonly notifySecrets: readonly string[];
   /** Rising. */
   readonly notifyEscalateAfterMs: readonly number[];
+  /** Base URL of this repository's files, for people. Undefined: notifications name their pages by path alone. */
+  readonly docsUrl: string | undefined;
   /** URL for a heartbeat once a minute. Undefined: none. */
   readonly heartbeatUrl: string | undefined;
   /** The collector that spans are sent to, by OTLP over HTTP. Undefined: nothing is traced. */

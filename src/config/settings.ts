@@ -8,9 +8,10 @@ import { DEVELOPMENT_TOKEN, gatewayTokens, tokensProblem } from './gateway-token
 import { isLoopback } from '../protocol/loopback.js';
 import { FOUR_EYES_BY_DEFAULT } from '../protocol/four-eyes.js';
 import { networks } from './networks.js';
-import { escalation, notifyTargets, operatorUrl } from './notify-urls.js';
+import { escalation, notifyTargets, operatorUrl, targetsProblem } from './notify-urls.js';
 import { readOidc } from './oidc.js';
 import {
+  capability,
   days,
   createSettingReader,
   type SettingReader,
@@ -53,8 +54,6 @@ const DEFAULT_UNPROVEN_LIMIT = 10;
 /** After an hour, and after four. */
 const ESCALATE_AFTER_MS: readonly number[] = [3_600_000, 14_400_000];
 const MEGABYTE = 1_000_000;
-/** 128 bits in base64url. */
-const CAPABILITY = /^[A-Za-z0-9_-]{22,128}$/;
 
 /**
  * Settings from environment variables. All problems are reported at once.
@@ -66,11 +65,11 @@ export function readSettings(given: Environment): Settings {
   const { read } = reader;
   problems.forEach((problem) => reader.problem(problem));
 
-  const sandboxPort = read('SANDBOX_PORT', port().default(DEFAULT_SANDBOX_PORT)) ?? DEFAULT_SANDBOX_PORT;
+  const sandboxPort = read('SANDBOX_PORT', port(), DEFAULT_SANDBOX_PORT);
   const givenService = read('SERVICE_BASE_URL', httpUrl().optional());
   const serviceBaseUrl = givenService ?? `http://127.0.0.1:${sandboxPort}`;
-  const gatewayHost = read('GATEWAY_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1';
-  const gatewayPort = read('GATEWAY_PORT', port().default(DEFAULT_GATEWAY_PORT)) ?? DEFAULT_GATEWAY_PORT;
+  const gatewayHost = read('GATEWAY_HOST', z.string(), '127.0.0.1');
+  const gatewayPort = read('GATEWAY_PORT', port(), DEFAULT_GATEWAY_PORT);
   const gatewayIsLocal = isLoopback(gatewayHost);
   const givenPublicUrl = read('PUBLIC_URL', httpUrl().optional());
   // A proxy in front of a gateway on loopback exposes it to the internet, and a PUBLIC_URL shows that.
@@ -80,15 +79,14 @@ export function readSettings(given: Environment): Settings {
     read('DEVELOPMENT', flag().optional()) ?? (givenService === undefined && gatewayIsLocal && publicIsLocal);
 
   const givenToken = read('SERVICE_TOKEN', serviceToken().optional());
-  const settlementTrust = read('SETTLEMENT_TRUST', oneOf(SETTLEMENT_TRUSTS).default('corroborated')) ?? 'corroborated';
+  const settlementTrust = read('SETTLEMENT_TRUST', oneOf(SETTLEMENT_TRUSTS), 'corroborated');
   const settlementNetworks = read('SETTLEMENT_NETWORKS', networks().optional());
   const payloadKeys = read(
     'PAYLOAD_KEYS',
     z.string().refine(areKeys, 'must be comma-separated id:base64-of-32-bytes').optional(),
   );
-  const gatewayRateLimit =
-    read('GATEWAY_RATE_LIMIT', wholeNumber(1_000_000).default(DEFAULT_RATE_LIMIT)) ?? DEFAULT_RATE_LIMIT;
-  const timeScale = read('TIME_SCALE', fraction().default(SCALE_OF_PRODUCTION)) ?? SCALE_OF_PRODUCTION;
+  const gatewayRateLimit = read('GATEWAY_RATE_LIMIT', wholeNumber(1_000_000), DEFAULT_RATE_LIMIT);
+  const timeScale = read('TIME_SCALE', fraction(), SCALE_OF_PRODUCTION);
 
   const settings: Settings = {
     development,
@@ -96,8 +94,8 @@ export function readSettings(given: Environment): Settings {
     serviceBaseUrl,
     serviceToken: givenToken ?? (givenService === undefined ? DEVELOPMENT_SERVICE_TOKEN : undefined),
     secretFiles,
-    serviceAccount: read('SERVICE_ACCOUNT', accountName().default('default')) ?? 'default',
-    serviceTimeoutMs: read('SERVICE_TIMEOUT', seconds(600).default(30_000)) ?? 30_000,
+    serviceAccount: read('SERVICE_ACCOUNT', accountName(), 'default'),
+    serviceTimeoutMs: read('SERVICE_TIMEOUT', seconds(600), 30_000),
     publicUrl:
       givenPublicUrl ?? `http://${gatewayHost.includes(':') ? `[${gatewayHost}]` : gatewayHost}:${gatewayPort}`,
     gatewayHost,
@@ -109,56 +107,54 @@ export function readSettings(given: Environment): Settings {
       read('UNPROVEN_RATE_LIMIT', wholeNumber(1_000_000).optional()) ??
       // 0 lifts the limit of tokens, never the limit of unproven events.
       Math.min(gatewayRateLimit || DEFAULT_UNPROVEN_LIMIT, DEFAULT_UNPROVEN_LIMIT),
-    unprovenDiskBytes: (read('UNPROVEN_DISK_MB', wholeNumber(1_000_000).default(64)) ?? 64) * MEGABYTE,
-    maxConnections: read('GATEWAY_MAX_CONNECTIONS', wholeNumber(1_000_000).default(8_192)) || Infinity,
+    unprovenDiskBytes: read('UNPROVEN_DISK_MB', wholeNumber(1_000_000), 64) * MEGABYTE,
+    maxConnections: read('GATEWAY_MAX_CONNECTIONS', wholeNumber(1_000_000), 8_192) || Infinity,
     trustedProxies: read('TRUSTED_PROXIES', networks().optional()),
-    sandboxHost: read('SANDBOX_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1',
+    sandboxHost: read('SANDBOX_HOST', z.string(), '127.0.0.1'),
     sandboxPort,
-    webhookSecrets: read('WEBHOOK_SECRETS', secrets('any').default([])) ?? [],
-    webhookProfile: read('WEBHOOK_PROFILE', oneOf(WEBHOOK_PROFILES).default('auto')) ?? 'auto',
-    serviceSignsCallbacks: read('SERVICE_SIGNS_CALLBACKS', flag().default(true)) ?? true,
-    capabilityEpochs: read('CAPABILITY_EPOCHS', epochs().default([1])) ?? [1],
+    webhookSecrets: read('WEBHOOK_SECRETS', secrets('any'), []),
+    webhookProfile: read('WEBHOOK_PROFILE', oneOf(WEBHOOK_PROFILES), 'auto'),
+    serviceSignsCallbacks: read('SERVICE_SIGNS_CALLBACKS', flag(), true),
+    capabilityEpochs: read('CAPABILITY_EPOCHS', epochs(), [1]),
     settlementSecrets: read('SETTLEMENT_SECRETS', secrets('standard-webhooks').default([])) ?? [],
-    settlementCapability: read(
-      'SETTLEMENT_CAPABILITY',
-      z.string().regex(CAPABILITY, 'must be 22 to 128 letters, digits, - and _').optional(),
-    ),
+    settlementCapability: read('SETTLEMENT_CAPABILITY', capability().optional()),
     settlementTrust,
     settlementNetworks,
-    callbackSecrets: read('CALLBACK_SECRETS', secrets('standard-webhooks').default([])) ?? [],
-    callbackAllowLoopback: read('CALLBACK_ALLOW_LOOPBACK', flag().default(development)) ?? false,
-    notifyTargets: read('NOTIFY_URLS', notifyTargets().default([])) ?? [],
-    notifySecrets: read('NOTIFY_SECRETS', secrets('standard-webhooks').default([])) ?? [],
+    callbackSecrets: read('CALLBACK_SECRETS', secrets('standard-webhooks'), []),
+    callbackAllowLoopback: read('CALLBACK_ALLOW_LOOPBACK', flag(), development),
+    notifyTargets: read('NOTIFY_URLS', notifyTargets(), []),
+    notifySecrets: read('NOTIFY_SECRETS', secrets('standard-webhooks'), []),
     notifyEscalateAfterMs: read('NOTIFY_ESCALATE_AFTER', escalation().default(ESCALATE_AFTER_MS)) ?? ESCALATE_AFTER_MS,
+    docsUrl: read('DOCS_URL', httpUrl().optional()),
     heartbeatUrl: read('HEARTBEAT_URL', operatorUrl().optional()),
     otlpEndpoint: read('OTEL_EXPORTER_OTLP_ENDPOINT', httpUrl().optional()),
     otlpHeaders: read('OTEL_EXPORTER_OTLP_HEADERS', otlpHeaders().optional()) ?? {},
-    traceRatio: read('OTEL_TRACES_SAMPLER_ARG', fraction().default(1)) ?? 1,
+    traceRatio: read('OTEL_TRACES_SAMPLER_ARG', fraction(), 1),
     duplicateReference: read('DUPLICATE_REFERENCE', duplicateReference().optional()) ?? unknownForAll,
-    duplicateWords: read('DUPLICATE_WORDS', words().default([])) ?? [],
+    duplicateWords: read('DUPLICATE_WORDS', words(), []),
     workerSlots: read('WORKER_SLOTS', workerSlots().optional()) ?? {},
     moneyPerSecond: read('MONEY_RATE_LIMIT', perSecond().optional()),
     workerBuildId: read('WORKER_BUILD_ID', buildId().optional()),
     gatewayProbePort: read('GATEWAY_PROBE_PORT', port().optional()),
-    workerProbeHost: read('WORKER_PROBE_HOST', z.string().default('127.0.0.1')) ?? '127.0.0.1',
+    workerProbeHost: read('WORKER_PROBE_HOST', z.string(), '127.0.0.1'),
     workerProbePort: read('WORKER_PROBE_PORT', port().optional()),
-    workerMetricsHost: read('WORKER_METRICS_HOST', ipAddress().default('127.0.0.1')) ?? '127.0.0.1',
+    workerMetricsHost: read('WORKER_METRICS_HOST', ipAddress(), '127.0.0.1'),
     workerMetricsPort: read('WORKER_METRICS_PORT', fixedPort().optional()),
     maxAmounts: read('MAX_AMOUNTS', maxAmounts().optional()) ?? new Map(),
     fourEyes: {
       actions: read('FOUR_EYES', fourEyesActions().optional()) ?? (development ? [] : FOUR_EYES_BY_DEFAULT),
       above: read('FOUR_EYES_ABOVE', maxAmounts().optional()) ?? new Map(),
     },
-    towlineHome: resolve(read('TOWLINE_HOME', z.string().default('.towline')) ?? '.towline'),
+    towlineHome: resolve(read('TOWLINE_HOME', z.string(), '.towline')),
     towlineCache: read('TOWLINE_CACHE', z.string().optional()) ?? join(homedir(), '.cache', 'towline'),
     databaseUrl: read('DATABASE_URL', postgresUrl().optional()),
     payloadKeys,
-    eventBodiesKeptMs: read('EVENT_BODIES_KEPT_DAYS', days().default(DEFAULT_BODIES_KEPT_MS)) ?? DEFAULT_BODIES_KEPT_MS,
+    eventBodiesKeptMs: read('EVENT_BODIES_KEPT_DAYS', days(), DEFAULT_BODIES_KEPT_MS),
     answersKeptMs: read('ANSWERS_KEPT_DAYS', days().optional()),
-    allowPlaintext: read('ALLOW_PLAINTEXT', flag().default(development)) ?? false,
-    proxyTimeoutMs: read('PROXY_TIMEOUT', seconds(300).default(10_000)) ?? 10_000,
+    allowPlaintext: read('ALLOW_PLAINTEXT', flag(), development),
+    proxyTimeoutMs: read('PROXY_TIMEOUT', seconds(300), 10_000),
     timeScale,
-    logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS).default('info')) ?? 'info',
+    logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     temporal: temporalVariables(env),
   };
   checkTogether(settings, env, reader, read('DATABASE_TLS', oneOf(DATABASE_TLS).default('verified')));
@@ -265,9 +261,8 @@ function checkTogether(
       'WEBHOOK_SECRETS has no "whsec_" secret, without which WEBHOOK_PROFILE=standard-webhooks can trust nothing.',
     );
   }
-  if (settings.notifyTargets.some(({ format }) => format === 'generic') && settings.notifySecrets.length === 0) {
-    problem('NOTIFY_SECRETS is missing: a notification of the format generic is never sent unsigned.');
-  }
+  const ofTargets = targetsProblem(settings.notifyTargets, settings.notifySecrets);
+  if (ofTargets !== undefined) problem(ofTargets);
   if (settings.timeScale !== 1 && !serviceIsLocal) {
     problem('TIME_SCALE other than 1 is refused, since the service is not on this machine.');
   }

@@ -7,7 +7,7 @@ import { withFileLock, isAlive } from './file-lock.js';
 import { anyFreePort, isPortFree, nextFreePort } from './free-port.js';
 import { startGuarded } from './guarded-process.js';
 import { lastLines } from './run-command.js';
-import type { SearchAttributes } from '../temporal/search-attributes.js';
+import type { SearchAttributes } from './search-attributes.js';
 import { untilServerReady } from './server-ready.js';
 
 export interface DevServerOptions {

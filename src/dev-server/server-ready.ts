@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { ensureSearchAttributes, type SearchAttributes } from '../temporal/search-attributes.js';
+import { ensureSearchAttributes, type SearchAttributes } from './search-attributes.js';
 
 const pollMs = 25;
 const namespace = 'default';

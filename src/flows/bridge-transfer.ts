@@ -4,7 +4,7 @@ import { decimalsOf } from '../money.js';
 import { BRIDGE_STATUSES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
 import { checkFits, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { UNREADABLE } from '../protocol/messages.js';
-import { amountFact, memberOf } from './callback.js';
+import { amountFact, IDENTIFIER, memberOf, PLAIN_WORD } from './callback.js';
 import { defineFlow, type EventReading } from './flow.js';
 
 /**
@@ -22,7 +22,6 @@ const Bare = SettlementEvent.extend({
 });
 
 const ANY = /./;
-const WORD = /^[\w .:-]{1,64}$/;
 
 /** The fields of an event, taken out of its envelope if it has one. */
 export function bridgeFieldsOf(body: unknown): unknown {
@@ -52,21 +51,21 @@ function bridgeEvent(body: unknown): EventReading | undefined {
   // Our tolerant schema leaves out what it cannot read.
   const addAmount = (name: string, read: string | null | undefined, details: string, member: string) =>
     add(name, amountFact(read ?? memberOf(memberOf(bridgeFieldsOf(body), details), member)));
-  add('serviceReference', event.kotani_reference_id, /^[\w.:-]{1,128}$/);
+  add('serviceReference', event.kotani_reference_id, IDENTIFIER);
   add('amount', amountFact(event.amount));
-  add('currency', event.currency, WORD);
+  add('currency', event.currency, PLAIN_WORD);
   addAmount('settlementAmount', event.settlement_details?.amount, 'settlement_details', 'amount');
-  add('settlementCurrency', event.settlement_details?.currency, WORD);
-  add('chain', event.crypto_payment?.chain ?? event.chain, WORD);
-  add('token', event.crypto_payment?.token ?? event.token, WORD);
+  add('settlementCurrency', event.settlement_details?.currency, PLAIN_WORD);
+  add('chain', event.crypto_payment?.chain ?? event.chain, PLAIN_WORD);
+  add('token', event.crypto_payment?.token ?? event.token, PLAIN_WORD);
   add('paymentHash', event.crypto_payment?.payment_hash, /^\w{1,128}$/);
   addAmount('cryptoAmount', event.crypto_payment?.crypto_amount, 'crypto_payment', 'crypto_amount');
   addAmount('amountMsat', event.crypto_payment?.amount_msat, 'crypto_payment', 'amount_msat');
   add('cryptoReceivedAt', event.crypto_payment?.received_at, /^[\d:TZ.+-]{10,40}$/);
-  add('failureStage', event.failure_details?.failure_stage, WORD);
+  add('failureStage', event.failure_details?.failure_stage, PLAIN_WORD);
   const refundStatus = event.refund_details?.refund_status;
-  add('refundStatus', refundStatus, WORD);
-  if (typeof refundStatus === 'string' && !WORD.test(refundStatus)) facts['refundStatus'] = UNREADABLE;
+  add('refundStatus', refundStatus, PLAIN_WORD);
+  if (typeof refundStatus === 'string' && !PLAIN_WORD.test(refundStatus)) facts['refundStatus'] = UNREADABLE;
   const refunded = event.refund_details?.refund_crypto_amount;
   addAmount('refundCryptoAmount', refunded, 'refund_details', 'refund_crypto_amount');
   if (event.refund_details !== null && event.refund_details !== undefined) facts['refundAnnounced'] = 'true';

@@ -19,15 +19,14 @@ export function amountFact(said: unknown): string | undefined {
 }
 
 const decimal = z.unknown().transform(amountFact).optional();
-const word = z
-  .string()
-  .trim()
-  .regex(/^[\w .:-]{1,64}$/)
-  .optional()
-  .catch(undefined);
+/** A status word may be shown and logged; a long text in its place may be anything. */
+export const PLAIN_WORD = /^[\w .:-]{1,64}$/;
+export const IDENTIFIER = /^[\w.:-]{1,128}$/;
+
+const word = z.string().trim().regex(PLAIN_WORD).optional().catch(undefined);
 const identifier = z
   .union([z.string(), z.number().transform(String)])
-  .pipe(z.string().regex(/^[\w.:-]{1,128}$/))
+  .pipe(z.string().regex(IDENTIFIER))
   .optional()
   .catch(undefined);
 
@@ -43,7 +42,8 @@ const Fields = z.looseObject({
   currency: word,
   fiatCurrency: word,
 });
-const Envelope = z.looseObject({ event: z.string(), data: z.looseObject({}) });
+/** An event may come in it, or bare. */
+export const EventEnvelope = z.looseObject({ event: z.string(), data: z.looseObject({}) });
 
 export type CallbackFields = z.infer<typeof Fields>;
 
@@ -56,7 +56,7 @@ export function callbackEvent(
   statusOf: (fields: CallbackFields, event: string | null) => string | null = (fields) => fields.status ?? null,
   factsOf: (fields: CallbackFields, event: string | null) => EventReading['facts'] = commonFacts,
 ): EventReading | undefined {
-  const envelope = Envelope.safeParse(body);
+  const envelope = EventEnvelope.safeParse(body);
   const parsed = Fields.safeParse(envelope.success ? envelope.data.data : body);
   if (!parsed.success) return undefined;
   const fields = parsed.data;

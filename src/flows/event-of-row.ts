@@ -1,4 +1,5 @@
 import type { EventReading, FlowDefinition } from './flow.js';
+import { PLAIN_WORD } from './callback.js';
 import { flowOf } from './index.js';
 import { UNREADABLE, type FlowEvent } from '../protocol/messages.js';
 import { parseFlowId } from '../protocol/vocabulary.js';
@@ -49,11 +50,8 @@ function toFlowEvent(row: InboxRow, definition: FlowDefinition): FlowEvent {
 const short = (fact: string): string => (fact.length <= LONGEST_FACT ? fact : UNREADABLE);
 const LONGEST_FACT = 256;
 
-/** A status word may be shown and logged; a long text in its place may be anything. */
-const WORD = /^[\w .:-]{1,64}$/;
-
 /** The status word of an event; null if it has none. */
 export function wordOf(reading: EventReading | undefined): string | null {
   const status = reading?.status;
-  return typeof status === 'string' && WORD.test(status) ? status : null;
+  return typeof status === 'string' && PLAIN_WORD.test(status) ? status : null;
 }

@@ -185,7 +185,7 @@ function checkPayment(
   if (payment === undefined) return;
   const paidIn = payment.currency ?? currency;
   if (payment.amount === undefined && paidIn !== currency) {
-    const message = 'must be given where the currency is not that of the invoice';
+    const message = 'must be given if the currency is not that of the invoice';
     return context.addIssue({ code: 'custom', path: ['payment', 'amount'], message });
   }
   const problem = checkAmount(payment.amount ?? amount, paidIn);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { KycStatus } from '../contract/account.js';
 import { KYC_WORDS } from '../protocol/statuses.js';
+import { EventEnvelope } from './callback.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { callerReference, commonInput } from './input.js';
 
@@ -86,11 +87,10 @@ const Fields = z.looseObject({
   kycStatus: flag,
   kyc_status: flag,
 });
-const Envelope = z.looseObject({ event: z.string(), data: z.looseObject({}) });
 
 /** "Payload shapes of all other events: not shown": the record's own members, in either spelling. */
 function kycEvent(body: unknown): EventReading | undefined {
-  const envelope = Envelope.safeParse(body);
+  const envelope = EventEnvelope.safeParse(body);
   const parsed = Fields.safeParse(envelope.success ? envelope.data.data : body);
   if (!parsed.success) return undefined;
   const { kycId, kyc_id, referenceId, reference_id, kycStatus, kyc_status, ...fields } = parsed.data;

@@ -191,7 +191,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ofGuesses: createRateLimit(settings.unprovenRateLimit, monotonicMs),
     refused: createRoleRefusals({ store, logger, monotonicMs }),
   });
-  const capabilities = createCapabilities(store, settings);
+  const capabilities = createCapabilities(store, settings, secrets.settlementCapability);
   const { taskQueue } = options;
   const ofRefusals = createRefusalLimit(monotonicMs);
   const readings = createReadings({ audit: store.audit, monotonicMs });

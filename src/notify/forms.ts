@@ -72,7 +72,7 @@ function slackOf(notices: readonly [Notice, ...Notice[]]): object {
     ...(links.command === undefined ? [] : [`\`${links.command}\``]),
     [
       ...(links.temporal === undefined ? [] : [`<${links.temporal}|Temporal UI>`]),
-      ...(links.flow === undefined ? [] : [`<${links.flow}|flow>`]),
+      ...(links.console === undefined ? [] : [`<${links.console}|console>`]),
       runbook,
     ].join(' · '),
   ];
@@ -114,7 +114,7 @@ function pagerDutyOf(routingKey: string, notices: readonly [Notice, ...Notice[]]
     },
     links: [
       ...(links.temporal === undefined ? [] : [{ href: links.temporal, text: 'Temporal UI' }]),
-      ...(links.flow === undefined ? [] : [{ href: links.flow, text: 'flow' }]),
+      ...(links.console === undefined ? [] : [{ href: links.console, text: 'console' }]),
     ],
   };
 }

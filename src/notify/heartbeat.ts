@@ -2,8 +2,8 @@ import { systemClock, type Clock } from '../clock.js';
 import { postTo } from './send.js';
 
 export interface HeartbeatDeps {
-  /** `HEARTBEAT_URL`. Undefined: none is sent. */
-  readonly heartbeatUrl: string | undefined;
+  /** `HEARTBEAT_URL`, at this moment. Undefined: none is sent. */
+  readonly heartbeatUrl: () => string | undefined;
   /** Rejects if Temporal does not answer. */
   readonly askTemporal: () => Promise<unknown>;
   readonly clock: Clock;
@@ -17,7 +17,7 @@ const EVERY_MS = 60_000;
  * `…/fail`.
  */
 export function createHeartbeat({
-  heartbeatUrl,
+  heartbeatUrl: urlNow = () => undefined,
   askTemporal = () => Promise.resolve(),
   countOpen,
   clock = systemClock,
@@ -25,6 +25,7 @@ export function createHeartbeat({
   let lastMs = -Infinity;
   return {
     async beat(isOurs: boolean, away?: 'store'): Promise<void> {
+      const heartbeatUrl = urlNow();
       if (heartbeatUrl === undefined || (!isOurs && away === undefined)) return;
       if (clock.monotonicMs() - lastMs < EVERY_MS) return;
       lastMs = clock.monotonicMs();

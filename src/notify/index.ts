@@ -1,3 +1,3 @@
 export { createNotifier, NOTIFY_DUTY_MS, type Notifier, type NotifyDeps } from './notifier.js';
-export { noticeOf, type Places } from './notice.js';
+export { noticeOf, pageAt, type Places } from './notice.js';
 export { postNotice, postTo } from './send.js';

@@ -10,13 +10,15 @@ export interface Notice {
   readonly level: number;
   readonly content: MatterContent;
   readonly sentence: string;
-  /** A page of the repository that says what to check and what each action does. */
+  /** A page of the repository that says what to check and what each action does: its path, or its URL. */
   readonly runbook: string;
   readonly links: Links;
 }
 
 export interface Links {
-  /** The gateway's URL of the flow; needs a token. */
+  /** The flow in the console. */
+  readonly console?: string;
+  /** The flow as JSON, for programs: it needs a token. */
   readonly flow?: string;
   /** The flow in the Temporal UI. */
   readonly temporal?: string;
@@ -30,6 +32,8 @@ export interface Places {
   readonly namespace: string;
   /** Of the Temporal UI. */
   readonly uiUrl?: string;
+  /** Of this repository's files. */
+  readonly docsUrl?: string | undefined;
 }
 
 const SENTENCES: Readonly<Record<Exclude<MatterKind, 'parked'>, string>> = {
@@ -58,6 +62,9 @@ function runbookOf({ kind, reason, unreadable }: MatterContent): string {
   return `docs/runbook.md#${kind}`;
 }
 
+export const pageAt = ({ docsUrl }: Places, path: string): string =>
+  docsUrl === undefined ? path : `${docsUrl}/${path}`;
+
 export function noticeOf(
   { id, content }: { readonly id: string; readonly content: MatterContent },
   { event, level }: Pick<Notice, 'event' | 'level'>,
@@ -69,7 +76,7 @@ export function noticeOf(
     level,
     content,
     sentence: sentenceOf(content),
-    runbook: runbookOf(content),
+    runbook: pageAt(places, runbookOf(content)),
     links: linksOf(content, places),
   };
 }
@@ -78,7 +85,11 @@ function linksOf({ flowId, eventId }: MatterContent, { publicUrl, namespace, uiU
   if (flowId === undefined) return eventId === undefined ? {} : { command: `towline events show ${eventId}` };
   const id = parseFlowId(flowId);
   return {
-    ...(id === undefined ? {} : { flow: `${publicUrl}/flows/${id.kind}/${encodeURIComponent(id.reference)}` }),
+    ...(id !== undefined && {
+      // As the page reads it: with decodeURI.
+      console: `${publicUrl}/console#/flow/${encodeURI(flowId)}`,
+      flow: `${publicUrl}/flows/${id.kind}/${encodeURIComponent(id.reference)}`,
+    }),
     ...(uiUrl === undefined
       ? {}
       : { temporal: `${uiUrl}/namespaces/${namespace}/workflows/${encodeURIComponent(flowId)}` }),

@@ -14,7 +14,8 @@ export interface NotifyDeps extends Partial<HeartbeatDeps> {
   readonly matters: MatterStore;
   /** Whether this process holds the duty to notify, and not another one. */
   readonly duty: Duty;
-  readonly targets: readonly NotifyTarget[];
+  /** At this moment. */
+  readonly targets: () => readonly NotifyTarget[];
   /** Our secrets, `whsec_…`; the first signs. */
   readonly secrets: () => readonly string[];
   /** When reminders are sent, ms after the matter was opened; after the last one once a day. */
@@ -77,15 +78,18 @@ interface Step {
  */
 export function createNotifier(deps: NotifyDeps): Notifier {
   const { matters, clock = systemClock, log } = deps;
-  const receivers = deps.targets.map((target): Receiver => ({
-    ...target,
-    id: idOf(target),
-    failures: 0,
-    pausedUntilMs: 0,
-  }));
+  let receivers: readonly Receiver[] = [];
   const heartbeat = createHeartbeat({ ...deps, countOpen: () => matters.countOpen() });
 
+  function receiversNow(): readonly Receiver[] {
+    return deps.targets().map((target) => {
+      const id = idOf(target);
+      return receivers.find((known) => known.id === id) ?? { ...target, id, failures: 0, pausedUntilMs: 0 };
+    });
+  }
+
   async function round(): Promise<void> {
+    receivers = receiversNow();
     const isOurs = await deps.duty.isOurs();
     if (isOurs && receivers.length > 0) await sendDue();
     // Each process reports what it could not check itself.

@@ -123,7 +123,6 @@ export const END_REASONS = [
   'kyc_rejected',
   'closed_by_person',
   'deadline_passed',
-  'approval_expired',
   'cancelled_before_sending',
   'card_details_expired',
 ] as const;

@@ -17,7 +17,7 @@ import {
   type DoubtReason,
 } from './errors.js';
 import { pathsOf } from './prepare.js';
-import { retryAfterMs } from './retry-after.js';
+import { asObject, retryAfterMs } from './retry-after.js';
 import type { WireResult } from './send.js';
 
 const MAX_CODE_LENGTH = 60;
@@ -202,9 +202,6 @@ function fieldsOf(errors: unknown): string[] {
     .filter((field): field is string => typeof field === 'string' && /^[A-Za-z_][\w.[\]]{0,99}$/.test(field))
     .slice(0, MAX_FIELDS);
 }
-
-const asObject = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 
 /** Every text in it, with the names of its members: `{referenceId: ['has been taken']}` names the reference. */
 function textsIn(value: unknown, depth = 0): string[] {

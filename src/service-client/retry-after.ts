@@ -41,5 +41,6 @@ function reset(value: string | undefined, nowMs: number): number | undefined {
   return count > 1e8 ? fromNowMs - nowMs : fromNowMs;
 }
 
-const asObject = (value: unknown): Record<string, unknown> =>
+/** The members of a body, or of a part of it; none if it is no object. */
+export const asObject = (value: unknown): Record<string, unknown> =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};

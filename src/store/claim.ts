@@ -214,8 +214,8 @@ export interface ClaimStore {
 
   get(key: ClaimKey): Promise<Claim | undefined>;
 
-  /** Every claim of one flow, oldest first. What cannot be decrypted is left out of them. */
-  ofFlow(flowId: string): Promise<readonly Claim[]>;
+  /** Every claim of one flow, or of several, oldest first. What cannot be decrypted is left out of them. */
+  ofFlow(...flowIds: readonly string[]): Promise<readonly Claim[]>;
 
   orders(key: ClaimKey): Promise<readonly (ClaimOrder & { readonly action: string; readonly at: string })[]>;
 

@@ -47,7 +47,12 @@ export function createSqlQuotes(deps: {
       const { rateId } = quote;
       const nowMs = now();
       const request = [
-        { sql: `DELETE FROM quotes WHERE quoted_at < ?`, params: [nowMs - KEPT_MS] },
+        {
+          // Not those that another process is deleting: it may hang.
+          sql: `DELETE FROM quotes WHERE (account, rate_id) IN
+                  (SELECT account, rate_id FROM quotes WHERE quoted_at < ? ${db.dialect.forUpdateSkippingLocked})`,
+          params: [nowMs - KEPT_MS],
+        },
         {
           // The first one stays: a rate id that is given twice keeps its age.
           sql: `INSERT INTO quotes (account, rate_id, quoted_at, terms) VALUES (?, ?, ?, ?)

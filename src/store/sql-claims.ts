@@ -211,8 +211,9 @@ export function createSqlClaims(deps: {
       return row && claimOf(row, sealed);
     },
 
-    async ofFlow(flowId) {
-      const [found] = await db.read([{ sql: `SELECT * FROM claims WHERE flow_id = ? ORDER BY seq`, params: [flowId] }]);
+    async ofFlow(...flowIds) {
+      const sql = `SELECT * FROM claims WHERE flow_id IN (${flowIds.map(() => '?').join(', ')}) ORDER BY seq`;
+      const [found] = await db.read([{ sql, params: flowIds }]);
       return (found?.rows ?? []).map((row) => claimOf(row as unknown as ClaimRow, tolerant));
     },
 

@@ -42,13 +42,16 @@ export const turnOf = {
   purgingAnswers: { name: 'purging-answers', repeatable: true, isLocal: true },
   erasing: (flowId: string): Turn => ({ name: JSON.stringify(['erasing', flowId]), repeatable: true }),
   duty: (name: string): Turn => ({ name: JSON.stringify(['duty', name]), repeatable: true }),
-  quotes: { name: 'quotes', repeatable: true },
+  /** The first to insert an id wins; what is too old is deleted by whichever process comes to it. */
+  quotes: { name: 'quotes', repeatable: true, isLocal: true },
   matter: (id: string): Turn => ({ name: JSON.stringify(['matter', id]), repeatable: true }),
   /** Each statement sets columns of one proposal, by its id. */
   proposal: (flowId: string): Turn => ({ name: JSON.stringify(['proposal', flowId]), repeatable: false }),
   /** Each process has a chain of its own. */
   audit: (chain: number): Turn => ({ name: JSON.stringify(['audit', chain]), repeatable: false }),
   meta: { name: 'meta', repeatable: true },
+  /** Each writes a row of its own. */
+  checking: { name: 'checking', repeatable: true, isLocal: true },
   /** A repetition would only raise the epoch once more. */
   epoch: { name: 'epoch', repeatable: true },
 } as const;

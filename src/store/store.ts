@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Keyring } from '../keys/index.js';
 import type { AuditStore } from './audit.js';
 import type { ClaimStore } from './claim.js';
@@ -78,8 +79,10 @@ export async function createStore(
     macsInEpoch: (epoch, purpose, text) => storeKey.macsInEpoch(epoch, purpose, text),
     refreshKeys: () => storeKey.refresh(),
     async check() {
-      const sql = `INSERT INTO meta (name, at) VALUES ('check', ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at`;
-      await db.write([{ sql, params: [now()] }], turnOf.meta);
+      // A row of its own, gone with the same commit: a process that hangs in a check must not make others unready.
+      const name = `check/${randomUUID()}`;
+      const insert = { sql: `INSERT INTO meta (name, at) VALUES (?, ?)`, params: [name, now()] };
+      await db.write([insert, { sql: `DELETE FROM meta WHERE name = ?`, params: [name] }], turnOf.checking);
     },
     lost: db.lost ?? new Promise<never>(() => undefined),
     async close() {

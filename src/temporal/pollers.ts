@@ -1,11 +1,6 @@
-import type { Client } from '@temporalio/client';
 import { taskQueueOf, type Queue } from '../protocol/task-queues.js';
 import { TASK_QUEUE } from '../protocol/vocabulary.js';
-
-interface Asked {
-  readonly client: Client;
-  readonly namespace: string;
-}
+import type { TemporalClient } from './connection.js';
 
 export interface QueueState {
   readonly queue: Queue;
@@ -20,7 +15,10 @@ const WORKFLOW_TASKS = 1;
 const ACTIVITY_TASKS = 2;
 
 /** The pollers of a queue, and its rate limit. */
-export async function queueState({ client, namespace }: Asked, queue: Queue): Promise<QueueState> {
+export async function queueState(
+  { client, namespace }: Pick<TemporalClient, 'client' | 'namespace'>,
+  queue: Queue,
+): Promise<QueueState> {
   const taskQueue = taskQueueOf(TASK_QUEUE, queue);
   const { pollers, config } = await client.workflowService.describeTaskQueue({
     namespace,

@@ -121,7 +121,7 @@ async function runningWorkers(
       // Fixed pollers stalled now and then.
       workflowTaskPollerBehavior: { type: 'autoscaling' },
       activityTaskPollerBehavior: { type: 'autoscaling' },
-      // By default the SDK delays them for four fifths of the timeout, and a late one looks like a dead worker.
+      // By default the SDK delays them for four fifths of the timeout, and a worker whose heartbeat is late seems to be dead.
       maxHeartbeatThrottleInterval: LONGEST_BEAT_PAUSE_MS,
       // A POST that has begun is finished: if it were cut off, its outcome would be unknown.
       shutdownGraceTime: options.activities.serviceTimeoutMs + GRACE_BEYOND_POST_MS,

@@ -7,8 +7,10 @@ const TEXT = {
   before: `# Flow kinds
 
 For every kind that moves money: its POST is claimed before it is sent, and executed at most once per reference (except after a
-person's \`send-again\`). While the outcome is unknown the flow never ends as failed, but parks as \`unknown_outcome\`, or as
-\`not_found_at_service\` if a status lookup found nothing. It can be cancelled until something was sent. In addition:
+person's \`send-again\`). While the outcome is unknown the flow never ends as failed, but parks: as \`unknown_outcome\` if no
+lookup can show it, as \`not_found_at_service\` if the lookup found nothing, as \`could_not_ask\` if it could not be asked, and as
+\`duplicate_mismatch\` if the service has something else under the reference. It can be cancelled until something was sent. In
+addition:
 `,
   after: `
 Contradictory proofs park as \`conflict\`, facts that do not match as \`event_mismatch\`. If a kind has a lookup, the flow confirms

@@ -112,7 +112,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: /^src\/dev-server\//,
-    may: [/^src\/dev-server\//, PACKAGE_ROOT, /^src\/temporal\/search-attributes\.ts$/, /^@temporalio\//, ZOD, NODE],
+    may: [/^src\/dev-server\//, PACKAGE_ROOT, /^@temporalio\//, ZOD, NODE],
     because: 'it finds, builds and runs a Temporal server for whoever wants one',
   },
   {

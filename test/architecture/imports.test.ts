@@ -58,6 +58,11 @@ describe('the check itself', () => {
     ],
     ['the sandbox imports our client', 'src/sandbox/x.ts', "import { judge } from '../client/judge.js';"],
     ['the sandbox knows our types', 'src/sandbox/x.ts', "import type { Outcome } from '../client/outcome.js';"],
+    [
+      'the dev server imports our side of Temporal',
+      'src/dev-server/x.ts',
+      "import { X } from '../temporal/search-attributes.js';",
+    ],
     ['the gateway calls the service', 'src/gateway/x.ts', "import { createServiceClient } from '../client/index.js';"],
     ['an activity reads the settings', 'activities/x.ts', "import { readSettings } from '../src/config/index.js';"],
     ['a folder without a rule', 'src/new-folder/x.ts', ''],

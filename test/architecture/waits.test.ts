@@ -31,10 +31,50 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/engine/run-flow.ts act(STORE': 'the Temporal server, which runs this very workflow',
   'workflows/callback-delivery.ts act(CALLBACK': 'CALLBACK_TRIED_FOR_MS, by which the activity gives up',
   'workflows/callback-delivery.ts act(STORE': 'nothing that can be away: it writes a line of log',
+
+  'workflows/engine/flow.ts sleep(': 'it is the deadline',
+  'workflows/card-deposit.ts sleep(delayMs': 'CARD_LIFE_MS, in which all of its pauses together end',
+  'workflows/engine/activities.ts proxyActivities<': 'each call of act, which is found above',
+  'workflows/engine/activities.ts proxyLocalActivities<': 'CHECK: one attempt of two seconds',
+  'workflows/engine/report-changes.ts getExternalWorkflowHandle(':
+    'the Temporal server, which takes the signal or says that the delivery has ended',
+  'workflows/engine/report-changes.ts startChild<': 'the Temporal server, which starts it or says that it runs',
 };
 
-/** Run inside these, an activity ends at the deadline, after a time, or with the wait that watches it. */
+/**
+ * What workflows use of the SDK besides, and wait for by nothing of it. `cancelRequested` of a scope is watched beside the
+ * flow, or comes at once from the server that was asked for it.
+ */
+const WAITS_FOR_NOTHING: readonly string[] = [
+  'ActivityFailure',
+  'allHandlersFinished',
+  'ApplicationFailure',
+  'CancellationScope',
+  'continueAsNew',
+  'defineQuery',
+  'defineSignal',
+  'defineUpdate',
+  'isCancellation',
+  'ParentClosePolicy',
+  'rootCause',
+  'setCurrentDetails',
+  'setHandler',
+  'TemporalFailure',
+  'TimeoutFailure',
+  'upsertMemo',
+  'upsertSearchAttributes',
+  'uuid4',
+  'workflowInfo',
+];
+
+/** Run inside these, an activity or a pause ends at the deadline, after a time, or with the wait that watches it. */
 const WRAPPERS = /(within|observed|unlessStopped|submitUntilDeadline)\([^;]*$/;
+
+/**
+ * Everything of the SDK that a flow can wait for, and our own names for it. A type argument may stand before the bracket.
+ */
+const WAITS =
+  /(?<![\w.])(?:condition|act|sleep|proxyActivities|proxyLocalActivities|startChild|executeChild|getExternalWorkflowHandle)[(<]/g;
 
 interface Wait {
   readonly path: string;
@@ -48,7 +88,7 @@ const waits: readonly Wait[] = allFiles()
   .filter((path) => path.startsWith('workflows/') && path.endsWith('.ts'))
   .flatMap((path) => {
     const { text } = readSource(path);
-    return [...text.matchAll(/(?<![\w.])(?:condition|act)\(/g)]
+    return [...text.matchAll(WAITS)]
       .filter(({ index }) => !text.slice(0, index).endsWith('function '))
       .map(({ index }) => ({
         path,
@@ -69,6 +109,17 @@ describe('each wait of a workflow', () => {
     expect(Object.keys(ELSEWHERE).filter((known) => !used.includes(known))).toEqual([]);
   });
 
+  it('is of every sort that the SDK has: pauses, children, external signals and local activities, too', () => {
+    const sorts = new Set(waits.map(({ call }) => /^\w+/.exec(call)?.[0]));
+    const expected = 'act condition getExternalWorkflowHandle proxyActivities proxyLocalActivities sleep startChild';
+    expect(sorts).toEqual(new Set(expected.split(' ')));
+    // No file waits by anything of the SDK that is not found here.
+    const imported = allFiles()
+      .filter((path) => path.startsWith('workflows/') && path.endsWith('.ts'))
+      .flatMap((path) => importedFromSdk(readSource(path).text));
+    expect(imported.filter((name) => !sorts.has(name) && !WAITS_FOR_NOTHING.includes(name))).toEqual([]);
+  });
+
   it('would be missed if its bound went', () => {
     const wait = (call: string, before = '') => boundOf({ path: 'workflows/x.ts', call, before });
     expect(wait('condition(() => news())')).toBeUndefined();
@@ -77,18 +128,32 @@ describe('each wait of a workflow', () => {
     expect(wait('condition(() => news() || flow.deadlinePassed)')).toBe('the deadline');
     expect(wait('act(STORE)', 'const done = await ')).toBeUndefined();
     expect(wait('act(STORE)', 'await within(flow, A, () =>\n  ')).toBe('within');
+    expect(wait('sleep(1_000)')).toBeUndefined();
+    expect(wait('sleep(1_000)', 'await submitUntilDeadline(flow, claim, () => ')).toBe('submitUntilDeadline');
+    expect(wait('startChild<Child>(name, options)')).toBeUndefined();
+    expect(wait('getExternalWorkflowHandle(id)')).toBeUndefined();
+    expect(wait('proxyLocalActivities<Checks>(CHECK)')).toBeUndefined();
   });
 });
 
 function boundOf(wait: Wait): string | undefined {
   const { call, before } = wait;
-  if (call.startsWith('act(')) {
+  if (!call.startsWith('condition(')) {
     const statement = before.slice(before.lastIndexOf(';') + 1);
     const wrapper = WRAPPERS.exec(statement)?.[1];
     return wrapper ?? ELSEWHERE[elsewhereOf(wait) ?? ''];
   }
   if (hasSecondArgument(call)) return 'a time';
   return call.includes('flow.deadlinePassed') ? 'the deadline' : ELSEWHERE[elsewhereOf(wait) ?? ''];
+}
+
+/** Names of values; types are no waits. */
+function importedFromSdk(text: string): readonly string[] {
+  const lists = text.matchAll(/^import \{([^}]*)\} from '@temporalio\/workflow';/gm);
+  return [...lists]
+    .flatMap(([, list = '']) => list.split(','))
+    .map((name) => name.trim())
+    .filter((name) => name !== '' && !name.startsWith('type '));
 }
 
 const elsewhereOf = ({ path, call }: Wait) =>

@@ -1,8 +1,14 @@
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
 import { Webhook } from 'standardwebhooks';
 import { createCallbackSender } from '../../src/callbacks/index.js';
+import { activityDeps } from '../../src/cli/wiring/dependencies.js';
+import { followSecrets, readSettings } from '../../src/config/index.js';
+import { createWorkMetrics } from '../../src/gateway/index.js';
 import { createCallbackHandles } from '../../src/temporal/callback-handle.js';
 import { callbackIdOf } from '../../src/protocol/vocabulary.js';
 import { until as soon } from '../harness/until.js';
@@ -111,6 +117,36 @@ describe('callbacks to callers', () => {
       ['running', before.stage],
       ['completed', 'done'],
     ]);
+  });
+
+  it('are signed with the secret that its file holds at that moment, without a restart of the worker', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'towline-secrets-'));
+    const path = join(folder, 'callbacks');
+    const put = async (text: string) => {
+      await writeFile(`${path}.draft`, text, { mode: 0o400 });
+      await rename(`${path}.draft`, path);
+    };
+    await put(OLD_SECRET);
+    const settings = readSettings({ CALLBACK_SECRETS_FILE: path });
+    let nowMs = 0;
+    const onBroken = (problem: string): never => expect.unreachable(problem);
+    const secrets = followSecrets(settings, { onBroken, monotonicMs: () => nowMs });
+    const { store, service, deps } = bench;
+    const { log } = deps;
+    const ofWorker = activityDeps({ settings, store, service, secrets, log, metrics: createWorkMetrics() }).callbacks;
+    const signedWith = async () => {
+      await ofWorker?.send({ url: caller.url, id: 'msg_1', body: '{}' });
+      const { text, headers } = caller.received.at(-1) as Received;
+      const at = new Date(Number(headers['webhook-timestamp']) * 1_000);
+      return [OLD_SECRET, SECRET].filter(
+        (one) => new Webhook(one).sign('msg_1', at, text) === headers['webhook-signature'],
+      );
+    };
+    expect(await signedWith()).toEqual([OLD_SECRET]);
+    await put(`${SECRET}\n${OLD_SECRET}`);
+    nowMs += 200;
+    expect(await signedWith()).toEqual([SECRET]);
+    await rm(folder, { recursive: true });
   });
 
   it('to a receiver that does not answer are listed by its origin, with the number of flows that wait', async () => {

@@ -46,7 +46,7 @@ async function openProcess() {
   const deps: NotifyDeps = {
     matters: store.matters,
     duty: createDuty(store.duties, 'notifying', NOTIFY_DUTY_MS, () => performance.now()),
-    targets: readSettings({ NOTIFY_URLS: receiver.url, NOTIFY_SECRETS: SECRET }).notifyTargets,
+    targets: () => readSettings({ NOTIFY_URLS: receiver.url, NOTIFY_SECRETS: SECRET }).notifyTargets,
     secrets: () => [SECRET],
     escalateAfterMs: [2_000],
     places: { publicUrl: 'http://127.0.0.1', namespace: 'default' },

@@ -2,6 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Received {
+  readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -40,7 +41,13 @@ export async function startReceiver(host = '127.0.0.1'): Promise<Receiver> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString('utf8');
-      const one = { headers: request.headers, text, body: JSON.parse(text) as unknown, atMs: Date.now() };
+      const one = {
+        path: request.url ?? '',
+        headers: request.headers,
+        text,
+        body: JSON.parse(text) as unknown,
+        atMs: Date.now(),
+      };
       received.push(one);
       const answer = receiver.answer(one);
       if (answer === 'cut') {

@@ -54,7 +54,7 @@ describe('the exit code shows how a flow ended:', () => {
     gateway.answer(200, view('running'));
     const { code } = await run(['wait', FLOW, '--timeout', '0'], env);
     expect(code).toBe(5);
-    expect(gateway.asked.at(-1)?.url).toBe(`/flows/${FLOW}/wait?timeoutSeconds=0`);
+    expect(gateway.requests.at(-1)?.url).toBe(`/flows/${FLOW}/wait?timeoutSeconds=0`);
   });
 
   test('0 by show, whatever the state: it did what it was asked', async () => {
@@ -114,7 +114,7 @@ test('an input is passed on as it was written, to the last digit', async () => {
   await writeFile(file, text);
   gateway.answer(201, view('running'));
   expect((await run(['start', 'bridge-transfer', file], env)).code).toBe(0);
-  expect(gateway.asked.at(-1)).toEqual({
+  expect(gateway.requests.at(-1)).toEqual({
     method: 'POST',
     url: '/flows/bridge-transfer',
     authorization: 'Bearer a-token-of-ours',
@@ -130,18 +130,22 @@ test('start --wait exits as wait does', async () => {
   expect(out).toMatch(/refund-now .*check first.*\n.*mark-refunded .*check first/);
 });
 
-test('a person at a terminal is asked before an order that can end a flow, and only with a yes is it sent', async () => {
-  const order = (action: string, answer: boolean, ...more: string[]) => {
-    const questions: string[] = [];
-    const confirm = (question: string) => {
-      questions.push(question);
-      return Promise.resolve(answer);
-    };
-    gateway.answer(200, view('running'));
-    const before = gateway.asked.length;
-    const done = run(['resolve', FLOW, action, '--note', 'seen', ...more], env, '', confirm);
-    return done.then(({ code, err }) => ({ code, err, questions, sent: gateway.asked.length - before }));
+/** A command line at a terminal, where a person gives this answer to every question. */
+async function orderAtTerminal(args: readonly string[], answer: boolean) {
+  const questions: string[] = [];
+  const confirm = (question: string) => {
+    questions.push(question);
+    return Promise.resolve(answer);
   };
+  const before = gateway.requests.length;
+  const { code, err } = await run(args, env, '', confirm);
+  return { code, err, questions, sent: gateway.requests.length - before };
+}
+
+test('a person at a terminal is asked before an order that can end a flow, and only with a yes is it sent', async () => {
+  gateway.answer(200, view('running'));
+  const order = (action: string, answer: boolean, ...more: string[]) =>
+    orderAtTerminal(['resolve', FLOW, action, '--note', 'seen', ...more], answer);
   const question = `send-again can send money twice. Order it for ${FLOW}?`;
   const no = { code: 1, err: 'Nothing was ordered.', questions: [question], sent: 0 };
   expect(await order('send-again', false)).toEqual(no);
@@ -150,12 +154,27 @@ test('a person at a terminal is asked before an order that can end a flow, and o
   expect(await order('keep-waiting', false)).toMatchObject({ code: 0, questions: [], sent: 1 });
 });
 
+test('a person at a terminal is asked before vouching for an event, and only with a yes is it sent', async () => {
+  gateway.answer(200, { dryRun: false, would: 'Be delivered as trusted.', flowState: 'parked' });
+  const replay = (answer: boolean, ...more: string[]) =>
+    orderAtTerminal(['events', 'replay', 'evt_1', ...more], answer);
+  const questions = [expect.stringMatching(/^trust-event vouches for any event.*\. Order it for evt_1\?$/)];
+  const no = { code: 1, err: 'Nothing was ordered.', questions, sent: 0 };
+  expect(await replay(false, '--trust')).toEqual(no);
+  expect(await replay(false, '--flow', FLOW)).toEqual(no);
+  expect(await replay(true, '--trust')).toMatchObject({ code: 0, questions, sent: 1 });
+  const unasked = { code: 0, questions: [], sent: 1 };
+  expect(await replay(false, '--trust', '--yes')).toMatchObject(unasked);
+  expect(await replay(false, '--trust', '--dry-run')).toMatchObject(unasked);
+  expect(await replay(false)).toMatchObject(unasked);
+});
+
 test('a decision carries its action, reason and event', async () => {
   gateway.answer(200, view('running'));
   const { code } = await run(['resolve', FLOW, 'trust-settlement', '--note', 'seen', '--event', 'evt_1'], env);
   expect(code).toBe(0);
-  expect(gateway.asked.at(-1)).toMatchObject({ method: 'POST', url: `/flows/${FLOW}/resolve` });
-  expect(JSON.parse(gateway.asked.at(-1)?.body ?? '')).toEqual({
+  expect(gateway.requests.at(-1)).toMatchObject({ method: 'POST', url: `/flows/${FLOW}/resolve` });
+  expect(JSON.parse(gateway.requests.at(-1)?.body ?? '')).toEqual({
     action: 'trust-settlement',
     note: 'seen',
     eventId: 'evt_1',
@@ -166,13 +185,13 @@ test('who pays an invoice comes from a file, and is passed on as it was written'
   const text = '{"mobileMoney":{"phoneNumber":"+254700000000"},"amount":1.10}';
   gateway.answer(200, view('running'));
   expect((await run(['pay', 'invoice-payment/order-1', '-'], env, text)).code).toBe(0);
-  expect(gateway.asked.at(-1)).toMatchObject({ url: '/flows/invoice-payment/order-1/pay', body: text });
+  expect(gateway.requests.at(-1)).toMatchObject({ url: '/flows/invoice-payment/order-1/pay', body: text });
 });
 
 test('a refund invoice goes to its flow', async () => {
   gateway.answer(200, view('running'));
   expect((await run(['refund-invoice', 'offramp/order-1', 'lnbc21u1x'], env)).code).toBe(0);
-  expect(gateway.asked.at(-1)).toMatchObject({
+  expect(gateway.requests.at(-1)).toMatchObject({
     url: '/flows/offramp/order-1/refund-invoice',
     body: '{"invoice":"lnbc21u1x"}',
   });
@@ -183,7 +202,7 @@ test('--json prints what the gateway answered', async () => {
   gateway.answer(200, { flows, next: null });
   const { out } = await run(['list', '--state', 'completed', '--json'], env);
   expect(JSON.parse(out)).toEqual({ flows, next: null });
-  expect(gateway.asked.at(-1)?.url).toBe('/flows?limit=50&state=completed');
+  expect(gateway.requests.at(-1)?.url).toBe('/flows?limit=50&state=completed');
 });
 
 test('a list says why and for how long flows are parked, the amount of each, and how to get the rest', async () => {
@@ -202,7 +221,7 @@ test('a list says why and for how long flows are parked, the amount of each, and
   const running = { ...silent, flowId: 'offramp/c', state: 'running', reason: null };
   gateway.answer(200, { flows: [parked, silent, running], next: 'page-2' });
   const { out } = await run(['list', '--reason', 'no_settlement', '--after', 'page-1'], env);
-  expect(gateway.asked.at(-1)?.url).toBe('/flows?limit=50&reason=no_settlement&after=page-1');
+  expect(gateway.requests.at(-1)?.url).toBe('/flows?limit=50&reason=no_settlement&after=page-1');
   const lines = out.split('\n');
   expect(lines[0]).toMatch(/^flow +state +reason +for +amount +started +ended$/);
   expect(lines[1]).toMatch(/no_settlement +1 d +90 KES +2026-01-01/);
@@ -215,14 +234,14 @@ test('an event that is to be replayed says first what that would do', async () =
   gateway.answer(200, { dryRun: true, would: 'Be delivered as trusted.', flowState: 'parked' });
   const { out } = await run(['events', 'replay', 'evt_1', '--trust', '--dry-run'], env);
   expect(out).toBe('It would: Be delivered as trusted.');
-  expect(JSON.parse(gateway.asked.at(-1)?.body ?? '')).toEqual({ trust: true, dryRun: true });
+  expect(JSON.parse(gateway.requests.at(-1)?.body ?? '')).toEqual({ trust: true, dryRun: true });
 });
 
 test('callbacks lists those that could not be delivered, and the receivers whose circuit is open, since when and for how many flows', async () => {
   const openCircuits = [{ origin: 'https://shop.example', since: '2026-01-02T03:04:05.000Z', flows: 7 }];
   gateway.answer(200, { callbacks: [], openCircuits });
   const { code, out } = await run(['callbacks'], env);
-  expect(gateway.asked.at(-1)?.url).toBe('/callbacks?state=undelivered&limit=50');
+  expect(gateway.requests.at(-1)?.url).toBe('/callbacks?state=undelivered&limit=50');
   expect(code).toBe(0);
   expect(out).toMatch(/^None\.\n/);
   expect(out).toMatch(/receiver without answers +since +flows that wait/);
@@ -242,7 +261,7 @@ describe('how to get in:', () => {
   test('on this machine the token of development is the default', async () => {
     gateway.answer(200, { flows: [], next: null });
     expect((await run(['list'], { GATEWAY_URL: gateway.url })).out).toBe('No flows.');
-    expect(gateway.asked.at(-1)?.authorization).toBe('Bearer dev-token');
+    expect(gateway.requests.at(-1)?.authorization).toBe('Bearer dev-token');
   });
 
   test('a token goes over no plain network', async () => {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll } from 'vitest';
 
-interface Asked {
+interface ReceivedRequest {
   readonly method: string;
   readonly url: string;
   readonly authorization: string | undefined;
@@ -13,18 +13,18 @@ interface Asked {
 export interface ScriptedGateway {
   readonly url: string;
   /** Every request so far, the latest last. */
-  readonly asked: readonly Asked[];
+  readonly requests: readonly ReceivedRequest[];
   /** What is answered from now on. */
   answer(status: number, body: unknown): void;
 }
 
 /** A server with scripted answers, which remembers its requests. */
 export async function startScriptedGateway(): Promise<ScriptedGateway> {
-  const asked: Asked[] = [];
+  const requests: ReceivedRequest[] = [];
   let next: { status: number; body: unknown } = { status: 200, body: {} };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url = '', headers } = request;
-    asked.push({ method, url, authorization: headers.authorization, body: await bodyOf(request) });
+    requests.push({ method, url, authorization: headers.authorization, body: await bodyOf(request) });
     response.writeHead(next.status, { 'content-type': 'application/json' }).end(JSON.stringify(next.body));
   };
   const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
@@ -35,7 +35,7 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     answer: (status, body) => (next = { status, body }),
   };
 }

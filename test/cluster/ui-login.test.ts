@@ -3,14 +3,18 @@ import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer, type Server } from 'node:tls';
+import type { WorkflowHandle } from '@temporalio/client';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SERVER } from '../crash-matrix/mtls-fixture.js';
-import { findBrowser, openBrowser } from '../harness/browser.js';
+import { findBrowser, openBrowser, shoot } from '../harness/browser.js';
 import { transferInput } from '../harness/inputs.js';
+import { flowInput } from '../harness/kind.js';
 import { openLogin } from '../harness/oidc-issuer.js';
 import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
 import { openStack, type StackWithGateway } from '../harness/stack.js';
+import offramp from '../kinds/offramp.js';
 import { temporalPrograms } from './temporal-cluster.js';
 import { startTemporalUi } from './temporal-ui.js';
 
@@ -21,6 +25,7 @@ const executable = findBrowser('the Temporal UI behind a login');
 
 (executable === undefined ? describe.skip : describe)('the Temporal UI behind a login, in Chromium', () => {
   let stack: StackWithGateway;
+  let uiUrl: string;
   let pageOfFlow: string;
   const closing: (() => Promise<unknown>)[] = [];
 
@@ -57,6 +62,7 @@ const executable = findBrowser('the Temporal UI behind a login');
         };
       },
     });
+    uiUrl = ui.url;
     closing.push(() => ui.stop());
     stack = await openStack({
       gateway: {
@@ -73,8 +79,7 @@ const executable = findBrowser('the Temporal UI behind a login');
 
     const handle = await stack.start(transferInput(newReference('login'), { wallet_id: WALLET }));
     await handle.result();
-    const { workflowId, runId } = await handle.describe();
-    pageOfFlow = `${ui.url}/namespaces/default/workflows/${encodeURIComponent(workflowId)}/${runId}/history`;
+    pageOfFlow = `${await addressOf(handle)}/history`;
   });
   afterAll(async () => {
     for (const close of closing.toReversed()) await close();
@@ -93,6 +98,27 @@ const executable = findBrowser('the Temporal UI behind a login');
     expect(await page.getByText(WALLET).count()).toBe(0);
     expect(await stack.store.audit.list({ kind: 'decode', actor: 'vic', limit: 1 })).toEqual([]);
   });
+
+  test('shows an operator why a flow is parked, and what may be done', async () => {
+    const reference = newReference('offramp');
+    await stack.control('POST', '/faults', { operation: 'createOfframp', kind: 'error-before', reference, first: 1 });
+    await stack.gateway.post('/flows/offramp', { ...flowInput(offramp, reference), timeScale: 0.02 });
+    const handle = stack.client.workflow.getHandle(`offramp/${reference}`);
+    await untilFlow(handle, ({ view }) => view.state === 'parked');
+    const page = await logIn('ann');
+    await page.setViewportSize({ width: 1_360, height: 1_050 });
+    await page.goto(`${await addressOf(handle)}/user-metadata`);
+    const details = page.frameLocator('iframe').last();
+    for (const text of ['is parked', 'not_found_at_service', 'send-again', 'close-not-executed']) {
+      await details.getByText(text).first().waitFor();
+    }
+    await shoot(page, 'parked-flow');
+  });
+
+  async function addressOf(handle: WorkflowHandle): Promise<string> {
+    const { workflowId, runId } = await handle.describe();
+    return `${uiUrl}/namespaces/default/workflows/${encodeURIComponent(workflowId)}/${runId}`;
+  }
 
   async function logIn(name: string): Promise<Page> {
     const browser = await openBrowser(executable as string);

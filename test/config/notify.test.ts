@@ -37,6 +37,13 @@ describe('who is called', () => {
     expect(JSON.stringify(problemsOf({ NOTIFY_URLS: text }))).not.toContain('canary');
   });
 
+  it('is led to the docs at a URL, if one is given', () => {
+    expect(readSettings({}).docsUrl).toBeUndefined();
+    expect(readSettings({ DOCS_URL: 'https://git.example/towline/blob/v1/' }).docsUrl).toBe(
+      'https://git.example/towline/blob/v1',
+    );
+  });
+
   it('needs a secret to sign with, rising reminders, and a safe address for signs of life', () => {
     expect(problemsOf({ NOTIFY_URLS: 'https://a.example', NOTIFY_SECRETS: '' })).toEqual([
       expect.stringContaining('NOTIFY_SECRETS is missing'),

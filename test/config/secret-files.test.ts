@@ -98,6 +98,46 @@ describe('secrets in files', () => {
     expect(webhookSecrets()).toEqual([]);
   });
 
+  it('may say where people are notified, also later, if all of it can be sent signed', async () => {
+    const urls = await put('urls', 'slack:https://hooks.example/one');
+    const heartbeat = await put('heartbeat', 'https://ping.example/one');
+    const capability = await put('capability', 'c'.repeat(22));
+    const headers = await put('headers', 'authorization=one');
+    const settings = readSettings({
+      ...live,
+      SERVICE_TOKEN: 'x',
+      NOTIFY_URLS_FILE: urls,
+      HEARTBEAT_URL_FILE: heartbeat,
+      SETTLEMENT_CAPABILITY_FILE: capability,
+      OTEL_EXPORTER_OTLP_HEADERS_FILE: headers,
+    });
+    const broken: string[] = [];
+    const followed = followSecrets(settings, { onBroken: (problem) => broken.push(problem), monotonicMs: () => 0 });
+    await put('urls', 'slack:https://hooks.example/two\npagerduty:https://R0UT1NGKEY0123456789@pager.example/');
+    await put('heartbeat', 'https://ping.example/two');
+    await put('capability', 'd'.repeat(22));
+    await put('headers', 'authorization=two');
+    const urlsNow = () => followed.notifyTargets('now').map(({ url }) => url);
+    expect(urlsNow()).toEqual(['https://hooks.example/two', 'https://pager.example/']);
+    expect(followed.heartbeatUrl('now')).toBe('https://ping.example/two');
+    expect(followed.settlementCapability('now')).toBe('d'.repeat(22));
+    expect(followed.otlpHeaders('now')).toEqual({ authorization: 'two' });
+    expect(broken).toEqual([]);
+
+    await put('urls', 'https://unsigned.example/canary');
+    await put('heartbeat', 'http://ping.example/canary');
+    await put('capability', 'canary');
+    expect(urlsNow()).toEqual(['https://hooks.example/two', 'https://pager.example/']);
+    expect(followed.heartbeatUrl('now')).toBe('https://ping.example/two');
+    expect(followed.settlementCapability('now')).toBe('d'.repeat(22));
+    expect(broken).toEqual([
+      expect.stringContaining('NOTIFY_SECRETS is missing'),
+      expect.stringContaining('HEARTBEAT_URL must be an https URL'),
+      expect.stringContaining('SETTLEMENT_CAPABILITY must be 22 to 128'),
+    ]);
+    expect(broken.join()).not.toContain('canary');
+  });
+
   it('let calls work again after a 401, without sending the refused token twice', async () => {
     const path = await put('rotating', 'old');
     const settings = readSettings({ ...live, SERVICE_TOKEN_FILE: path });

@@ -1,7 +1,14 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { REPEAT_MODES, type RepeatMode } from '../../src/sandbox/settings.js';
 import { clusterUrl, makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
-import { crashPoints, expectedEnds, killAtEveryPoint, OPERATIONS, TOLD, type CellEnd } from './every-operation.js';
+import {
+  crashPoints,
+  expectedEnds,
+  killAtEveryPoint,
+  OPERATIONS,
+  DUPLICATE_REFERENCE,
+  type CellEnd,
+} from './every-operation.js';
 import { openRig } from './rig.js';
 
 const DATABASES = clusterUrl === undefined ? (['embedded'] as const) : (['embedded', 'postgres'] as const);
@@ -14,7 +21,7 @@ describe.each(DATABASES)('a worker that is killed around every POST, store: %s',
   it.each<RepeatMode>(isFull ? REPEAT_MODES : MODES[database])(
     'repeats: %s: each is executed once, and only what was never sent asks a person',
     async (mode) => {
-      const repeat = TOLD[mode];
+      const repeat = DUPLICATE_REFERENCE[mode];
       const shared = database === 'postgres' ? await makeTemporaryDatabase() : undefined;
       const rig = await openRig({
         sandbox: { repeatMode: mode },

@@ -27,8 +27,8 @@ export const CRASH_POINTS = {
 export type CrashPoint = keyof typeof CRASH_POINTS;
 export const crashPoints = Object.keys(CRASH_POINTS) as CrashPoint[];
 
-/** What a worker is told about a service that treats repeats so. Of one that executes them again nobody is told. */
-export const TOLD: Readonly<Record<RepeatMode, Repeat>> = {
+/** The worker's setting for a service that treats repeats so. For one that executes them again there is none but `unknown`. */
+export const DUPLICATE_REFERENCE: Readonly<Record<RepeatMode, Repeat>> = {
   'same-result': 'same-result',
   conflict: 'rejected',
   rejected: 'rejected',

@@ -14,7 +14,7 @@ import { transferInput } from '../harness/inputs.js';
 export interface AfterTheKill {
   readonly state: 'completed' | 'refunded';
   /** How the outcome of the POST became known, in the words of the timeline. */
-  readonly told: readonly (keyof typeof SAYINGS)[];
+  readonly noted: readonly (keyof typeof SAYINGS)[];
   readonly claim: string;
   /** Of the POST that the worker died around; while the flow was parked, and at its end. */
   readonly executions: { readonly whileParked?: number; readonly atTheEnd: number };
@@ -50,7 +50,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
     hold: { moment: 'before', step: 'recordAnswer' },
     expected: {
       state: 'completed',
-      told: ['outcome unknown', 'proven by an event'],
+      noted: ['outcome unknown', 'proven by an event'],
       claim: 'sending',
       executions: ONCE,
     },
@@ -61,7 +61,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
     operation: 'createBridgeDeposit',
     expected: {
       state: 'completed',
-      told: ['outcome unknown', 'proven by an event'],
+      noted: ['outcome unknown', 'proven by an event'],
       claim: 'sending',
       executions: ONCE,
     },
@@ -71,27 +71,27 @@ export const KILL_POINTS: readonly KillPoint[] = [
     says: 'an accepted refund whose answer died with the worker is executed once, and found by its status lookup',
     operation: 'sendCrypto',
     hold: { moment: 'before', step: 'recordAnswer' },
-    expected: { state: 'refunded', told: ['outcome unknown', 'refund accepted'], claim: 'answered', executions: ONCE },
+    expected: { state: 'refunded', noted: ['outcome unknown', 'refund accepted'], claim: 'answered', executions: ONCE },
   },
   {
     word: 'refund-in-flight',
     says: 'a refund that the service executes while the worker dies is executed once, and found by its status lookup',
     operation: 'sendCrypto',
-    expected: { state: 'refunded', told: ['outcome unknown', 'refund accepted'], claim: 'answered', executions: ONCE },
+    expected: { state: 'refunded', noted: ['outcome unknown', 'refund accepted'], claim: 'answered', executions: ONCE },
   },
   {
     word: 'deposit-unclaimed',
     says: 'a deposit whose claim was not written is sent once by the next attempt',
     operation: 'createBridgeDeposit',
     hold: { moment: 'before', step: 'reserve' },
-    expected: { state: 'completed', told: [], claim: 'answered', executions: ONCE },
+    expected: { state: 'completed', noted: [], claim: 'answered', executions: ONCE },
   },
   {
     word: 'refund-unclaimed',
     says: 'a refund whose claim was not written is sent once by the next attempt',
     operation: 'sendCrypto',
     hold: { moment: 'before', step: 'reserve' },
-    expected: { state: 'refunded', told: ['refund accepted'], claim: 'answered', executions: ONCE },
+    expected: { state: 'refunded', noted: ['refund accepted'], claim: 'answered', executions: ONCE },
   },
   {
     word: 'deposit-marked',
@@ -101,7 +101,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
     parks: 'unknown_outcome',
     expected: {
       state: 'completed',
-      told: ['outcome unknown', 'parked'],
+      noted: ['outcome unknown', 'parked'],
       claim: 'answered',
       executions: ONCE_BY_ORDER,
     },
@@ -114,7 +114,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
     parks: 'refund_unknown',
     expected: {
       state: 'refunded',
-      told: ['outcome unknown', 'refund accepted', 'parked'],
+      noted: ['outcome unknown', 'refund accepted', 'parked'],
       claim: 'answered',
       executions: ONCE_BY_ORDER,
     },
@@ -200,7 +200,7 @@ async function afterTheKill(rig: Rig, point: KillPoint, group: Group): Promise<r
   return Promise.all(
     reports.map(async ({ view }, n) => ({
       state: view.state as AfterTheKill['state'],
-      told: told(view.timeline),
+      noted: noted(view.timeline),
       claim: await phaseOf(rig, point, group.references[n] ?? ''),
       executions: {
         ...(whileParked === undefined ? {} : { whileParked: whileParked[n] ?? -1 }),
@@ -224,7 +224,7 @@ async function orderedAgain(rig: Rig, point: KillPoint, reason: ParkReason, grou
   return executions;
 }
 
-function told(timeline: FlowReport['view']['timeline']): AfterTheKill['told'] {
+function noted(timeline: FlowReport['view']['timeline']): AfterTheKill['noted'] {
   const names = Object.keys(SAYINGS) as (keyof typeof SAYINGS)[];
   return names.filter((name) => timeline.some(({ detail }) => SAYINGS[name].test(detail)));
 }

@@ -29,7 +29,7 @@ export interface RigOptions {
   readonly gateway?: boolean;
   /** URL of a Postgres database for the store. @default a file */
   readonly databaseUrl?: string;
-  /** What the workers are told about repeats, as `DUPLICATE_REFERENCE` tells it. @default unknown */
+  /** The workers' `DUPLICATE_REFERENCE`. @default unknown */
   readonly repeat?: Repeat;
 }
 

@@ -25,7 +25,7 @@ export interface WorkerConfig {
   readonly bundlePath: string;
   readonly holds: readonly Hold[];
   readonly clocksStand?: boolean;
-  /** What it is told about repeats. @default unknown */
+  /** Its `DUPLICATE_REFERENCE`. @default unknown */
   readonly repeat?: Repeat;
 }
 

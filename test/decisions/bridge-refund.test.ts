@@ -33,6 +33,8 @@ describe('a refund that the input orders', () => {
     expect(await claims.orders({ account: ACCOUNT, operation: 'createBridgeDeposit', reference })).toEqual([]);
     // By then its word to people is in the store.
     await refunds.decisions.bench.pass(60);
+    // The flow reads its inbox by itself: the event that then comes by signal is the same, and says no more.
+    await noted(handle, /FAILED \(capability\)/);
     await handle.signal('events', [{ ...failed(), id }]);
     await untilFlow(handle, ({ view }) => view.parked?.reason === 'refund_needed');
     await resolve(handle, 'refund-now');
@@ -301,5 +303,26 @@ describe('a refund that the input orders', () => {
     await noted(handle, /parked: conflict/);
     expect((await parked(handle)).parked?.evidence).toMatchObject({ ownRefund: refund });
     await handle.terminate();
+  });
+
+  test('that was accepted and is not confirmed for an hour parks, waits on by order, and ends by its status', async () => {
+    const { refund, handle } = await tracked('unconfirmed');
+    const anHour = () => refunds.decisions.bench.pass(3_600);
+    await handle.signal('events', [failed()]);
+    await noted(handle, /the refund was accepted/);
+    await anHour();
+    expect((await parked(handle)).parked).toMatchObject({
+      reason: 'refund_unconfirmed',
+      actions: ['keep-waiting', 'mark-refunded', 'mark-failed'],
+      evidence: { reference: refund },
+    });
+    await resolve(handle, 'keep-waiting');
+    await untilFlow(handle, ({ view }) => view.state === 'running');
+    await anHour();
+    expect((await parked(handle)).parked?.reason).toBe('refund_unconfirmed');
+    await refunds.decisions.move(refund, 'SUCCESSFUL', 'sendCrypto');
+    const { view } = (await handle.result()) as FlowReport;
+    expect(view.outcome).toMatchObject({ state: 'refunded', detail: expect.stringContaining('Refunded by us') });
+    expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(1);
   });
 });

@@ -8,6 +8,20 @@ import { packageRoot } from '../../src/package-root.js';
 const folder = join(packageRoot(), 'tools', 'observability');
 const read = (...path: string[]) => readFileSync(join(packageRoot(), ...path), 'utf8');
 
+interface Case {
+  readonly alertname: string;
+  /** Such as `18m`. */
+  readonly eval_time: string;
+  /** Absent or empty: the alert must not fire then. */
+  readonly exp_alerts?: readonly unknown[];
+}
+/** The cases of each test of the rules, in their order. */
+const tested = (
+  parse(read('tools', 'observability', 'alerts.test.yml')) as {
+    readonly tests: readonly { readonly alert_rule_test: readonly Case[] }[];
+  }
+).tests.map((one) => one.alert_rule_test);
+
 interface Rule {
   readonly alert: string;
   readonly labels: { readonly severity: string };
@@ -30,13 +44,40 @@ function promtool(...args: string[]): string {
   }
 }
 
+/** Whether one test has a case in which the alert fires, and a later one in which it does not. */
+function firesAndClears(cases: readonly Case[], name: string): boolean {
+  const ofAlert = cases.filter(({ alertname }) => alertname === name);
+  const fires = ({ exp_alerts: expected = [] }: Case) => expected.length > 0;
+  return ofAlert.some(
+    (one) => fires(one) && ofAlert.some((later) => !fires(later) && minutesOf(later) > minutesOf(one)),
+  );
+}
+
+/** @throws RangeError if the time is not in whole minutes */
+function minutesOf({ eval_time: time }: Case): number {
+  if (!/^\d+m$/.test(time)) throw new RangeError(`eval_time must be in minutes: ${time}`);
+  return Number.parseInt(time, 10);
+}
+
 describe('the alert rules', () => {
   it('are rules, each of which fires on its fault and clears', () => {
     expect(promtool('check', 'rules', 'alerts.yml')).toContain('SUCCESS');
     expect(promtool('test', 'rules', 'alerts.test.yml')).toContain('SUCCESS');
-    const tested = read('tools', 'observability', 'alerts.test.yml');
-    const fired = [...tested.matchAll(/alertname: (\w+)\n +eval_time: \w+\n +exp_alerts:/g)].map(([, name]) => name);
-    expect(new Set(fired)).toEqual(new Set(rules.map(({ alert }) => alert)));
+    const names = rules.map(({ alert }) => alert);
+    expect(names.filter((name) => !tested.some((cases) => firesAndClears(cases, name)))).toEqual([]);
+  });
+
+  it('would be missed without a case in which they fire, or without a later one in which they are clear', () => {
+    const clear = { alertname: 'A', eval_time: '8m' };
+    const fires = { alertname: 'A', eval_time: '9m', exp_alerts: [{}] };
+    const clearLater = { alertname: 'A', eval_time: '10m', exp_alerts: [] };
+    expect(firesAndClears([clear, fires, clearLater], 'A')).toBe(true);
+    for (const cases of [
+      [clear, fires],
+      [clear, clearLater],
+      [fires, { ...clearLater, alertname: 'B' }],
+    ])
+      expect(firesAndClears(cases, 'A')).toBe(false);
   });
 
   it('each lead to a section of the runbook of its name', () => {

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { run } from '../cli/run.js';
 import { CANARY_CARD } from '../harness/parties.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
+import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 import { scan } from './canary-scan.js';
 import { KINDS, type NamedKind } from '../harness/kinds.js';
@@ -37,8 +38,6 @@ const PERSONAL = [
   '62000000001',
   '0x1111111111111111111111111111111111111111',
 ];
-/** The scan reads it although it is no flow. */
-const LEAKY = `no-flow-of-ours-${process.pid}-${Date.now()}`;
 const dataConverter = createDataConverter({ keyring, namespace: 'default' });
 
 describe('after a flow of every kind and every refund, a card that was lost on the way, and every account command', () => {
@@ -105,12 +104,14 @@ describe('after a flow of every kind and every refund, a card that was lost on t
     await writeFile(leak, `x ${CANARY_CARD.number} y`);
     stack.workerLog.push(`sent ${SERVICE_TOKEN}`);
     const plain = new Client({ connection: stack.client.connection });
+    // The scan reads it although it is no flow.
+    const workflowId = newReference('no-flow-of-ours');
     const leaky = await plain.workflow.start('leaky', {
       taskQueue: stack.taskQueue,
-      workflowId: LEAKY,
+      workflowId,
       args: [{ name: 'Canary Payer', cvv: CANARY_CARD.cvv }],
     });
-    await until('it to be listed', () => listed(stack.client, `WorkflowId = '${LEAKY}'`));
+    await until('it to be listed', () => listed(stack.client, `WorkflowId = '${workflowId}'`));
     const planted = (await look(key.out)).found;
     await leaky.terminate();
     await rm(leak);

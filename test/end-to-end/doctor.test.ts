@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { Connection } from '@temporalio/client';
 import { checkClock } from '../../src/cli/doctor/check-service.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
-import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
+import { ensureSearchAttributes } from '../../src/dev-server/search-attributes.js';
 import { clusterUrl, makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import { closedPort, run, scratchFolder } from '../cli/run.js';
 import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
@@ -26,7 +26,7 @@ const env = {
   GATEWAY_PORT: String(await closedPort()),
 };
 
-interface Told {
+interface Finding {
   readonly verdict: string;
   readonly about: string;
   readonly says: string;
@@ -34,7 +34,7 @@ interface Told {
 
 const diagnose = async (more: Record<string, string> = {}, ...args: string[]) => {
   const { code, out } = await run(['doctor', '--json', ...args], { ...env, ...more });
-  const { findings } = JSON.parse(out) as { findings: Told[] };
+  const { findings } = JSON.parse(out) as { findings: Finding[] };
   return { code, out, about: (what: string) => findings.filter((finding) => finding.about === what) };
 };
 

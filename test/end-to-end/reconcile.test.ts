@@ -1,7 +1,9 @@
+import type { Client } from '@temporalio/client';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { importsOf } from '../architecture/imports-of.js';
 import { allFiles, readSource } from '../architecture/sources.js';
 import { check } from './reconcile/check.js';
+import { withOverdue } from './reconcile/gather.js';
 import { digest } from './reconcile/json.js';
 import type { FlowFact, InboxFact, ServiceRecord, Witnesses } from './reconcile/witnesses.js';
 import { SERVICE_TOKEN } from '../harness/fixed.js';
@@ -86,8 +88,8 @@ describe('the reconciler', () => {
     changeRecord(w, 'failed', { status: 'SUCCESSFUL' });
     const body = { referenceId: references.failed, status: 'SUCCESSFUL' };
     const [place] = w.deliveries.filter(({ reference }) => reference === references.failed);
-    const told = { status: 'SUCCESSFUL', body: JSON.stringify(body), answers: [200] };
-    if (place !== undefined) w.deliveries.push({ ...place, ...told });
+    const event = { status: 'SUCCESSFUL', body: JSON.stringify(body), answers: [200] };
+    if (place !== undefined) w.deliveries.push({ ...place, ...event });
     const row = w.inbox.find((one) => one.flowId === flowId('failed'));
     if (row !== undefined) w.inbox.push({ ...row, state: 'late', status: 'SUCCESSFUL', body, repeats: 0, ...change });
   };
@@ -161,6 +163,11 @@ describe('the reconciler', () => {
     ],
     ['I2', 'a flow that is missing', (w) => void (w.flows = w.flows.filter((f) => f.flowId !== flowId('failed')))],
     ['I2', 'a flow that still runs', (w) => changeFlow(w, 'never', { state: 'running' })],
+    [
+      'I14',
+      'a flow that runs a minute past its deadline',
+      (w) => changeFlow(w, 'never', { state: 'running', overdueMs: 60_000 }),
+    ],
     ['I2', 'a flow that says two things', (w) => changeFlow(w, 'completed', { state: 'COMPLETED and failed' })],
     [
       'I3',
@@ -265,6 +272,18 @@ describe('the reconciler', () => {
     const planted = structuredClone(honest) as Writable;
     plant(planted);
     expect(check(planted).map((violation) => violation.invariant)).toContain(invariant);
+  });
+
+  test('says of a flow that never comes to rest how long its deadline, by its own view, has passed', async () => {
+    const deadlineAt = new Date(Date.now() - 60_000).toISOString();
+    const client = {
+      workflow: { getHandle: () => ({ query: () => Promise.resolve({ view: { deadlineAt } }) }) },
+      connection: { withDeadline: (_: number, ask: () => Promise<unknown>) => ask() },
+    } as unknown as Client;
+    const [flow] = honest.flows as readonly [FlowFact];
+    const running = await withOverdue({ client }, { ...flow, state: 'running' });
+    expect(running.overdueMs).toBeGreaterThanOrEqual(60_000);
+    expect(await withOverdue({ client }, { ...flow, state: 'parked' })).not.toHaveProperty('overdueMs');
   });
 
   test('shares no code with the product', () => {

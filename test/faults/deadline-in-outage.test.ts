@@ -40,9 +40,9 @@ describe('fault 23: a deadline that passes while all workers are down', () => {
     await bench.worker();
     const { view, events } = (await settled.result()) as FlowReport;
     expect([view.state, events]).toEqual(['completed', { [`row-${reference}`]: 'applied' }]);
-    const told = view.timeline.map(({ detail }) => detail);
-    expect(told).toContain('the deadline passed; looking at the inbox once more');
-    expect(told.filter((detail) => detail.startsWith('parked'))).toEqual([]);
+    const details = view.timeline.map(({ detail }) => detail);
+    expect(details).toContain('the deadline passed; looking at the inbox once more');
+    expect(details.filter((detail) => detail.startsWith('parked'))).toEqual([]);
     const parked = await untilFlow(silent, (report) => report.view.state === 'parked');
     expect(parked.view.parked?.reason).toBe('no_settlement');
   });

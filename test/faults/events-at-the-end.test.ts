@@ -13,7 +13,7 @@ import { KINDS, type NamedKind } from '../harness/kinds.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
 
 /** Every kind without a lookup. */
-const TOLD = KINDS.filter(({ hasLookup }) => !hasLookup);
+const WITHOUT_LOOKUP = KINDS.filter(({ hasLookup }) => !hasLookup);
 const UNHANDLED_COMMAND =
   proto.temporal.api.enums.v1.WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_UNHANDLED_COMMAND;
 const FLOWS = 8;
@@ -63,14 +63,14 @@ describe('events around the end of a flow', () => {
         const handle = await bench.startFlow('bank-withdrawal', reference, bankWithdrawal.input(reference));
         await handle.executeUpdate('answer');
         const taken: string[] = [];
-        const tell = async (word: string) => {
+        const signalEvent = async (word: string) => {
           const event = trusted(word);
           await handle.signal('events', [event]);
           taken.push(event.id);
         };
         const words = ['PROCESSING', 'RETRY', 'SUCCESSFUL', 'PENDING'];
-        worker.beforeCompletion(handle.workflowId, () => Promise.all(words.map(tell)));
-        await Promise.all(['PENDING', 'IN_PROGRESS', 'SUCCESSFUL', 'RETRY'].map(tell));
+        worker.beforeCompletion(handle.workflowId, () => Promise.all(words.map(signalEvent)));
+        await Promise.all(['PENDING', 'IN_PROGRESS', 'SUCCESSFUL', 'RETRY'].map(signalEvent));
         const { events: results } = (await handle.result()) as FlowReport;
         const history = (await handle.fetchHistory()).events ?? [];
         const refused = history.filter(
@@ -100,7 +100,7 @@ describe('an event past the deadline', () => {
     await bench.close();
   });
 
-  const turns = TOLD.flatMap((one) =>
+  const turns = WITHOUT_LOOKUP.flatMap((one) =>
     (one.kind === 'bridge-transfer' ? BRIDGE_ENDS : PAYMENT_ENDS).map(([word, state]) => ({ ...one, word, state })),
   );
 

@@ -39,10 +39,10 @@ describe('while no worker serves the money queue', () => {
     await bench.pass(30 * MINUTE_MS);
     for (const handle of [transfer, send]) expect((await reportOf(handle)).view.state).toBe('running');
     expect(await executions()).toEqual([0, 0]);
-    const told = (await reportOf(transfer)).view.timeline.map(({ detail }) => detail);
-    expect(told).toContain('no worker took the deposit while its quote was young: money is stopped, or is behind');
+    const details = (await reportOf(transfer)).view.timeline.map(({ detail }) => detail);
+    expect(details).toContain('no worker took the deposit while its quote was young: money is stopped, or is behind');
     // Quoted again once a minute in the end: neither the service nor the history is flooded.
-    expect(told.filter((detail) => detail.startsWith('quoted again')).length).toBeLessThan(40);
+    expect(details.filter((detail) => detail.startsWith('quoted again')).length).toBeLessThan(40);
 
     await bench.worker({}, { queues: ['money'] });
     await bench.pass(2 * MINUTE_MS);

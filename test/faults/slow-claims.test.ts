@@ -92,9 +92,9 @@ async function openEmbedded(): Promise<Lockable> {
       ...store,
       claims: {
         ...store.claims,
-        async ofFlow(flowId) {
+        async ofFlow(...flowIds) {
           await locked;
-          return store.claims.ofFlow(flowId);
+          return store.claims.ofFlow(...flowIds);
         },
       },
     }),

@@ -16,7 +16,8 @@ const SCALED = { more: { timeScale: 0.02 } };
 
 const stage = (handle: WorkflowHandle, name: string) => untilFlow(handle, ({ view }) => view.stage === name);
 const parked = (handle: WorkflowHandle) => untilFlow(handle, ({ view }) => view.state === 'parked');
-const tell = (handle: WorkflowHandle, ...events: ReturnType<typeof trusted>[]) => handle.signal('events', events);
+const signalEvents = (handle: WorkflowHandle, ...events: ReturnType<typeof trusted>[]) =>
+  handle.signal('events', events);
 const order = (handle: WorkflowHandle, action: string) =>
   handle.executeUpdate('resolve', { args: [{ action, note: 'asked the bank', actor: 'ada' }] });
 
@@ -53,8 +54,8 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
   test.each(['SUCCESSFUL', 'SUCCESS', 'COMPLETED'])('completes by a trusted %s, executed once', async (word) => {
     const { reference, handle } = await start('happy');
     await stage(handle, 'tracking');
-    await tell(handle, trusted('PENDING'));
-    await tell(handle, trusted(word, { source: 'webhook', facts: { amount: '250.5', currency: 'ZAR' } }));
+    await signalEvents(handle, trusted('PENDING'));
+    await signalEvents(handle, trusted(word, { source: 'webhook', facts: { amount: '250.5', currency: 'ZAR' } }));
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
     expect(await executions(reference)).toBe(1);
   });
@@ -64,7 +65,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
     async (word) => {
       const { handle } = await start('failed');
       await stage(handle, 'tracking');
-      await tell(handle, trusted(word));
+      await signalEvents(handle, trusted(word));
       const view = await endOf(handle);
       expect(view.outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
       expect(view.outcome?.detail).toContain(word);
@@ -74,7 +75,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
   test('is refunded by a trusted REVERSED', async () => {
     const { handle } = await start('reversed');
     await stage(handle, 'tracking');
-    await tell(handle, trusted('REVERSED'));
+    await signalEvents(handle, trusted('REVERSED'));
     expect((await endOf(handle)).state).toBe('refunded');
   });
 
@@ -85,7 +86,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
     ]) {
       const { handle } = await start('conflict');
       await stage(handle, 'tracking');
-      await tell(handle, ...words.map((word) => trusted(word)));
+      await signalEvents(handle, ...words.map((word) => trusted(word)));
       const { view } = await parked(handle);
       expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { words } });
       await handle.terminate();
@@ -95,7 +96,13 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
   test('keeps words that it does not know, and takes none of them for an end', async () => {
     const { handle } = await start('strange');
     await stage(handle, 'tracking');
-    await tell(handle, trusted('REQUIRE_REVIEW'), trusted('RETRY'), trusted('SOMETHING_NEW'), trusted('SUCCESSFUL'));
+    await signalEvents(
+      handle,
+      trusted('REQUIRE_REVIEW'),
+      trusted('RETRY'),
+      trusted('SOMETHING_NEW'),
+      trusted('SUCCESSFUL'),
+    );
     const { view } = (await handle.result()) as FlowReport;
     expect(view.timeline.map(({ detail }) => detail).join('\n')).toMatch(/SOMETHING_NEW .*not final/);
   });
@@ -103,7 +110,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
   test('an untrusted event of another amount that a person trusts needs another decision, with both sides shown', async () => {
     const { handle } = await start('forged-amount', { more: { deadlineSeconds: 600 } });
     await stage(handle, 'tracking');
-    await tell(handle, trusted('SUCCESSFUL', { trusted: false, proof: null, facts: { amount: '0.01' } }));
+    await signalEvents(handle, trusted('SUCCESSFUL', { trusted: false, proof: null, facts: { amount: '0.01' } }));
     await bench.pass(11 * MINUTE_MS);
     expect((await parked(handle)).view.parked?.reason).toBe('unverified_settlement');
     await order(handle, 'trust-settlement');
@@ -116,7 +123,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
   test('an untrusted event moves nothing; at the deadline a person may trust it', async () => {
     const { handle } = await start('forged', { more: { deadlineSeconds: 600 } });
     await stage(handle, 'tracking');
-    await tell(handle, trusted('SUCCESSFUL', { trusted: false, proof: null }));
+    await signalEvents(handle, trusted('SUCCESSFUL', { trusted: false, proof: null }));
     await bench.pass(5 * MINUTE_MS);
     expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
     await bench.pass(6 * MINUTE_MS);
@@ -139,7 +146,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
       reason: 'no_settlement',
       actions: ['keep-waiting', 'mark-completed', 'mark-failed', 'mark-refunded'],
     });
-    await tell(handle, trusted('SUCCESSFUL'));
+    await signalEvents(handle, trusted('SUCCESSFUL'));
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
     expect(await executions(reference)).toBe(1);
   });
@@ -147,8 +154,8 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
   test('amounts in other spellings match; another amount parks with both sides shown', async () => {
     const { handle } = await start('mismatch');
     await stage(handle, 'tracking');
-    await tell(handle, trusted('PENDING', { facts: { amount: '250.500' } }));
-    await tell(handle, trusted('SUCCESSFUL', { facts: { amount: '25.05', currency: 'ZAR' } }));
+    await signalEvents(handle, trusted('PENDING', { facts: { amount: '250.500' } }));
+    await signalEvents(handle, trusted('SUCCESSFUL', { facts: { amount: '25.05', currency: 'ZAR' } }));
     const { view } = await parked(handle);
     expect(view.parked).toMatchObject({
       reason: 'event_mismatch',
@@ -156,7 +163,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
     });
     await order(handle, 'dismiss-event');
     await untilFlow(handle, (report) => report.view.state === 'running');
-    await tell(handle, trusted('SUCCESSFUL', { facts: { amount: '250.50' } }));
+    await signalEvents(handle, trusted('SUCCESSFUL', { facts: { amount: '250.50' } }));
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
   });
 
@@ -166,9 +173,9 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
       await bench.control('POST', '/faults', { operation: kind.record, kind: fault, first: 1 });
       const { reference, handle } = await start(fault);
       await stage(handle, 'outcome-unknown');
-      await tell(handle, trusted('PENDING'));
+      await signalEvents(handle, trusted('PENDING'));
       await stage(handle, 'tracking');
-      await tell(handle, trusted('SUCCESSFUL'));
+      await signalEvents(handle, trusted('SUCCESSFUL'));
       expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
       expect(await executions(reference)).toBe(1);
     },
@@ -187,7 +194,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
     await bench.pass(2 * MINUTE_MS);
     await parked(handle);
     while ((await executions(reference)) === 0) await new Promise((resolve) => setTimeout(resolve, 25));
-    await tell(handle, trusted('PENDING'), trusted('SUCCESSFUL'));
+    await signalEvents(handle, trusted('PENDING'), trusted('SUCCESSFUL'));
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
     expect(await executions(reference)).toBe(1);
   });
@@ -202,7 +209,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
       reason: 'unknown_outcome',
       actions: [...(takesCard ? [] : ['send-again']), 'close-not-executed', 'mark-completed', 'mark-refunded'],
     });
-    await tell(handle, trusted('SUCCESSFUL'));
+    await signalEvents(handle, trusted('SUCCESSFUL'));
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
     expect(await executions(reference)).toBe(1);
   });
@@ -221,7 +228,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
       await order(handle, action);
       if (state === 'completed') {
         await stage(handle, 'tracking');
-        await tell(handle, trusted('SUCCESSFUL'));
+        await signalEvents(handle, trusted('SUCCESSFUL'));
       }
       expect((await endOf(handle)).state).toBe(state);
       expect(await executions(reference)).toBe(times);

@@ -1,5 +1,8 @@
-import { chmod, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { reportSettlement } from '../../src/contract/bridge.js';
 import { keptSecretsPath, writeKeptSecrets } from '../../src/config/index.js';
 import { signed } from './setup/sign.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
@@ -61,5 +64,48 @@ describe('a running gateway, while the webhook secret is rotated', () => {
     await chmod(path, 0o644);
     const start = gatewayUnderTest({ gateway: { settings: gateway.settings } });
     await expect(start).rejects.toThrow(/Others can read/);
+  });
+});
+
+describe('a running gateway, while the files of its secrets are replaced', () => {
+  it('takes the new ones with the very next event, and the earlier ones no longer', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'towline-secrets-'));
+    const put = async (name: string, text: string) => {
+      const path = join(folder, name);
+      await writeFile(`${path}.draft`, text, { mode: 0o400 });
+      await rename(`${path}.draft`, path);
+      return path;
+    };
+    const [before, after] = ['b'.repeat(22), 'a'.repeat(22)];
+    const env = {
+      WEBHOOK_SECRETS_FILE: await put('webhooks', OLD),
+      SETTLEMENT_SECRETS: '',
+      SETTLEMENT_SECRETS_FILE: await put('settlements', OTHER),
+      SETTLEMENT_CAPABILITY_FILE: await put('capability', before),
+      UNPROVEN_RATE_LIMIT: '1000',
+    };
+    // Its clock stands still: a file is read again only because an event would be refused.
+    const gateway = await gatewayUnderTest({ env, gateway: { monotonicMs: () => 0 } });
+    let sent = 0;
+    const post = async (path: string, secret?: string) => {
+      sent += 1;
+      const body = JSON.stringify({ event: 'system.event', provider_reference_id: `r-${sent}`, status: 'SETTLING' });
+      return (await gateway.post(path, body, secret === undefined ? {} : signed(secret, body))).status;
+    };
+    const webhook = new URL(gateway.gateway.inbound.webhook).pathname;
+    const answers = async (secrets: readonly [string, string], capability: string) => [
+      await post(webhook, secrets[0]),
+      await post(reportSettlement.path, secrets[1]),
+      await post(`/settlements/${capability}`),
+    ];
+    expect(await answers([OLD, OTHER], before)).toEqual([200, 200, 200]);
+    expect(await answers([NEW, NEW], after)).toEqual([401, 401, 404]);
+    await put('webhooks', NEW);
+    await put('settlements', NEW);
+    await put('capability', after);
+    expect(await answers([NEW, NEW], after)).toEqual([200, 200, 200]);
+    expect(await answers([OLD, OTHER], before)).toEqual([401, 401, 404]);
+    await gateway.close();
+    await rm(folder, { recursive: true });
   });
 });

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { chromium, type BrowserContext } from 'playwright-core';
+import { chromium, type BrowserContext, type Page } from 'playwright-core';
 
 export interface Browser {
   readonly context: BrowserContext;
@@ -54,4 +54,10 @@ export async function openBrowser(executablePath: string): Promise<Browser> {
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Takes an image of the docs, if `DOC_IMAGES` names their folder: CONTRIBUTING.md has the commands. */
+export async function shoot(page: Page, name: string): Promise<void> {
+  const folder = process.env['DOC_IMAGES'];
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }

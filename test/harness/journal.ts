@@ -5,7 +5,7 @@ import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
  * one after it. A request is recorded even if its answer never comes.
  */
 
-interface Asked {
+interface DriverRequest {
   /** Target: `gateway`, `sandbox`, or another name that the driver uses. */
   readonly of: string;
   readonly method: string;
@@ -26,7 +26,7 @@ export interface Expectation {
   readonly because: string;
 }
 
-export interface Call extends Asked {
+export interface Call extends DriverRequest {
   /** Time of the request, ISO 8601. */
   readonly at: string;
   /** Undefined while there is none, and for good if the call failed. */
@@ -36,7 +36,7 @@ export interface Call extends Asked {
 export interface Journal {
   readonly path: string;
   /** Makes the call between its two lines. Rejects as it does. */
-  write<T extends Answered>(asked: Asked, call: () => Promise<T>): Promise<T>;
+  write<T extends Answered>(request: DriverRequest, call: () => Promise<T>): Promise<T>;
   expect(expectation: Expectation): void;
   close(): void;
 }
@@ -47,10 +47,10 @@ export function openJournal(path: string): Journal {
   const append = (line: object) => void writeSync(file, `${JSON.stringify(line)}\n`);
   return {
     path,
-    async write(asked, call) {
+    async write(request, call) {
       count += 1;
       const n = count;
-      append({ n, at: new Date().toISOString(), asked });
+      append({ n, at: new Date().toISOString(), request });
       try {
         const answer = await call();
         append({ n, at: new Date().toISOString(), answer: { status: answer.status, body: answer.body } });
@@ -71,9 +71,9 @@ export function readJournal(path: string): { calls: readonly Call[]; expectation
   const calls = new Map<number, Call>();
   const expectations: Expectation[] = [];
   for (const line of lines) {
-    const { n = 0, at, asked, answer, expectation } = JSON.parse(line) as Line;
+    const { n = 0, at, request, answer, expectation } = JSON.parse(line) as Line;
     if (expectation !== undefined) expectations.push(expectation);
-    if (asked !== undefined) calls.set(n, { ...asked, at });
+    if (request !== undefined) calls.set(n, { ...request, at });
     const call = calls.get(n);
     if (call !== undefined && answer !== undefined) calls.set(n, { ...call, answer });
   }
@@ -83,7 +83,7 @@ export function readJournal(path: string): { calls: readonly Call[]; expectation
 interface Line {
   readonly n?: number;
   readonly at: string;
-  readonly asked?: Asked;
+  readonly request?: DriverRequest;
   readonly answer?: Answered;
   readonly expectation?: Expectation;
 }

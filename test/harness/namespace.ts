@@ -1,5 +1,5 @@
 import type { Connection } from '@temporalio/client';
-import { ensureSearchAttributes } from '../../src/temporal/search-attributes.js';
+import { ensureSearchAttributes } from '../../src/dev-server/search-attributes.js';
 import { until } from './until.js';
 import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 

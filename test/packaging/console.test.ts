@@ -1,18 +1,20 @@
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
+import { createCallbackSender } from '../../src/callbacks/index.js';
+import { noticeOf } from '../../src/notify/index.js';
 import type { CallbackListJson } from '../../src/sdk/index.js';
-import { findBrowser, openBrowser, type Browser } from '../harness/browser.js';
+import { startReceiver } from '../callbacks/receiver.js';
+import { findBrowser, openBrowser, shoot, type Browser } from '../harness/browser.js';
 import { openStack, type StackWithGateway } from '../harness/stack.js';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 
-const SHOTS = process.env['CONSOLE_SHOTS'];
 const OPERATOR = 'operator-secret-0123456789';
 const SECOND = 'second-secret-0123456789ab';
 const VIEWER = 'viewer-secret-0123456789ab';
 const TOKENS = `dev:admin:dev-token,ann:operator:${OPERATOR},ben:operator:${SECOND},vic:viewer:${VIEWER}`;
+const CALLBACK_SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 const UI_URL = 'http://127.0.0.1:8080';
 const executable = findBrowser('the console');
 
@@ -24,8 +26,11 @@ const executable = findBrowser('the console');
   const requested = new Set<string>();
 
   beforeAll(async () => {
+    const fourEyes = { FOUR_EYES: 'accept-event', FOUR_EYES_ABOVE: 'KES:5000' };
+    const callbacks = createCallbackSender({ secrets: () => [CALLBACK_SECRET], allowLoopback: true });
     stack = await openStack({
-      gateway: { env: { GATEWAY_TOKENS: TOKENS, FOUR_EYES: 'accept-event', TEMPORAL_UI_URL: UI_URL } },
+      gateway: { env: { GATEWAY_TOKENS: TOKENS, ...fourEyes, TEMPORAL_UI_URL: UI_URL } },
+      deps: { callbacks },
     });
     browser = await openBrowser(executable as string);
     context = browser.context;
@@ -195,18 +200,74 @@ const executable = findBrowser('the console');
     await second.page.close();
   });
 
-  test('receivers that do not answer are shown, since when, and how many flows wait for them', async () => {
-    const { page, problems } = await open(VIEWER);
-    const answer: CallbackListJson = {
-      callbacks: [],
-      openCircuits: [{ origin: 'https://shop.example', since: '2026-01-02T03:04:05.000Z', flows: 7 }],
+  test('the approval of a large quote, reached by the link of a notification, is proposed, withdrawn, and given by two', async () => {
+    const reference = `${newReference('console')}:large`;
+    const flowId = `bridge-transfer/${reference}`;
+    const input = transferInput(reference, { amount: '5000.01', approval: 'required' });
+    expect((await stack.gateway.post('/flows/bridge-transfer', input)).status).toBe(201);
+    const show = async () => (await stack.gateway.get(`/flows/${flowId}`)).body;
+    await until('its quote to wait', async () => (await show())['stage'] === 'awaiting-approval');
+    const matter = { id: 'm', content: { kind: 'parked', flowId, since: 'now' } } as const;
+    const places = { publicUrl: stack.gateway.url, namespace: 'default' };
+    const { links } = noticeOf(matter, { event: 'opened', level: 0 }, places);
+    const openFlow = async (token: string) => {
+      const opened = await open(token);
+      await opened.page.goto(links.console ?? '');
+      return opened;
     };
-    await page.route(/\/callbacks\?/, (route) => route.fulfill({ json: answer }));
+    const order = async (page: Page, button: string, note: string, yes: string) => {
+      await page.getByRole('button', { name: button }).click();
+      await page.getByLabel('Note: why').fill(note);
+      await page.getByRole('button', { name: yes }).click();
+    };
+    const first = await openFlow(OPERATOR);
+    await order(first.page, 'Approve the quote', 'the rate is fine', 'Yes, approve-quote');
+    await first.page.getByText('Proposed. A second person has to order the same.').waitFor();
+    await first.page.getByText('ann proposed approve-quote: “the rate is fine”').waitFor();
+    expect(await show()).toMatchObject({ stage: 'awaiting-approval', proposal: { by: 'ann' } });
+    await order(first.page, 'Withdraw the proposal', 'the rate fell', 'Yes, withdraw');
+    await first.page.getByText('The proposal is withdrawn.').waitFor();
+    await first.page.getByText('ann proposed').waitFor({ state: 'detached' });
+    expect(await show()).toMatchObject({ stage: 'awaiting-approval', proposal: null });
+    await order(first.page, 'Approve the quote', 'it rose', 'Yes, approve-quote');
+    await first.page.getByText('ann proposed approve-quote: “it rose”').waitFor();
+
+    const viewer = await openFlow(VIEWER);
+    await viewer.page.getByText('ann proposed approve-quote: “it rose”').waitFor();
+    expect(await viewer.page.getByRole('button', { name: 'Withdraw the proposal' }).count()).toBe(0);
+    const second = await openFlow(SECOND);
+    await second.page.getByText('ann proposed approve-quote: “it rose”').waitFor();
+    await order(second.page, 'Approve the quote', 'I agree', 'Yes, approve-quote');
+    await second.page.getByText('The order is accepted.').waitFor();
+    const says = ({ by, detail }: { by: string; detail: string }) => `${by}: ${detail}`;
+    await until('it to go on', async () =>
+      (await show())['timeline'].map(says).includes('ann and ben: quote approved'),
+    );
+    for (const { page, problems } of [first, viewer, second]) {
+      expect(problems).toEqual([]);
+      await page.close();
+    }
+  });
+
+  test('receivers that do not answer are shown, since when, and how many flows wait for them', async () => {
+    const receiver = await startReceiver();
+    receiver.answer = () => 'cut';
+    const callbackUrl = `${receiver.url}/hook`;
+    const input = transferInput(newReference('console'), { callbackUrl, timeScale: 0.01 });
+    await stack.gateway.post('/flows/bridge-transfer', input);
+    await until('its circuit to open', async () => {
+      const { openCircuits } = (await stack.gateway.get('/callbacks')).body as unknown as CallbackListJson;
+      return openCircuits.some(({ origin }) => origin === receiver.url);
+    });
+    const { page, problems } = await open(VIEWER);
     await page.getByRole('link', { name: 'Callbacks', exact: true }).click();
     await page.getByRole('heading', { name: 'Receivers that do not answer' }).waitFor();
-    await page.getByText('https://shop.example since 2026-01-02T03:04:05.000Z: 7 flows wait').waitFor();
+    await page
+      .getByText(new RegExp(`^http://127\\.0\\.0\\.1:${receiver.port} since [\\dT:.-]+Z: 1 flows wait$`))
+      .waitFor();
     expect(problems).toEqual([]);
     await page.close();
+    await receiver.close();
   });
 
   test('a list that takes its time is not asked for again before it is there', async () => {
@@ -278,8 +339,3 @@ const executable = findBrowser('the console');
 });
 
 const hasFocus = (target: Locator): Promise<boolean> => target.evaluate((element) => element.matches(':focus'));
-
-/** The pictures of the docs: `CONSOLE_SHOTS=docs/images npm run packaging -- test/packaging/console.test.ts`. */
-async function shoot(page: Page, name: string): Promise<void> {
-  if (SHOTS !== undefined) await page.screenshot({ path: join(SHOTS, `${name}.png`), fullPage: true });
-}

@@ -46,13 +46,13 @@ describe('an event, compared with what the flow knows', () => {
   it('does not differ if its amounts are the same in other spellings', () => {
     fc.assert(
       fc.property(inputs, ({ made, input }) => {
-        const told = {
+        const said = {
           ...known(input),
           settlementAmount: made.settlement.longer,
           cryptoAmount: made.crypto.longer,
           amountMsat: made.msat.longer,
         };
-        expect(differences(known(input), told)).toEqual([]);
+        expect(differences(known(input), said)).toEqual([]);
         expect(amountDiffers(input, { amount: made.amount.longer, currency: 'KES' })).toBe(false);
         expect(amountDiffers(input, { amount: made.settlement.longer, currency: 'ZAR' })).toBe(false);
       }),
@@ -67,10 +67,10 @@ describe('an event, compared with what the flow knows', () => {
     );
     fc.assert(
       fc.property(inputs, changes, ({ input }, changed) => {
-        const told = Object.fromEntries(
+        const said = Object.fromEntries(
           Object.entries(known(input)).map(([name, ours]) => [name, name in changed ? other(name, ours) : ours]),
         );
-        expect(differences(known(input), told).toSorted()).toEqual(Object.keys(changed).toSorted());
+        expect(differences(known(input), said).toSorted()).toEqual(Object.keys(changed).toSorted());
       }),
       { numRuns: 2_000 },
     );
@@ -93,12 +93,12 @@ describe('an event, compared with what the flow knows', () => {
     const texts = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('1e5', '-0', '+1', ' 1', '١', 'NaN', '0x10'));
     fc.assert(
       fc.property(inputs, texts, texts, ({ input }, first, second) => {
-        const told = { settlementAmount: first, cryptoAmount: second, amountMsat: first, chain: second };
-        expect(() => differences(known(input), told)).not.toThrow();
-        expect(() => differences(told, told)).not.toThrow();
+        const said = { settlementAmount: first, cryptoAmount: second, amountMsat: first, chain: second };
+        expect(() => differences(known(input), said)).not.toThrow();
+        expect(() => differences(said, said)).not.toThrow();
         expect(() => amountDiffers(input, { amount: first, currency: 'ZAR' })).not.toThrow();
         expect(() => amountDiffers(input, { amount: first, currency: second })).not.toThrow();
-        if (!/^-?\d+(\.\d+)?$/.test(first)) expect(differences(known(input), told)).toContain('settlementAmount');
+        if (!/^-?\d+(\.\d+)?$/.test(first)) expect(differences(known(input), said)).toContain('settlementAmount');
       }),
       { numRuns: 2_000 },
     );

@@ -50,5 +50,7 @@ export const ASKED: readonly { readonly shown: readonly Ending[]; readonly prove
 export const ACTIONS: readonly ParkAction[] = [...new Set(Object.values(PARK_ACTIONS).flat())];
 
 /** What the lookup said about a payment, and what trusted events did. */
-export const TOLD: readonly { readonly proven: readonly Meaning[]; readonly byEvents: readonly Meaning[] }[] =
-  subsetsOf(MEANINGS).flatMap((proven) => subsetsOf(MEANINGS).map((byEvents) => ({ proven, byEvents })));
+export const PAYMENT_EVIDENCE: readonly {
+  readonly proven: readonly Meaning[];
+  readonly byEvents: readonly Meaning[];
+}[] = subsetsOf(MEANINGS).flatMap((proven) => subsetsOf(MEANINGS).map((byEvents) => ({ proven, byEvents })));

@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import proto from '@temporalio/proto';
+import { PARK_REASON_ATTRIBUTE } from '../../src/protocol/vocabulary.js';
 
 /** `npm run record-histories` writes them. */
 export const HISTORIES = fileURLToPath(new URL('./histories', import.meta.url));
@@ -46,4 +47,14 @@ export function activitiesOf({ history }: Recording): readonly string[] {
   return (history.events ?? []).flatMap(
     ({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? [],
   );
+}
+
+const AS_JSON = new TextDecoder();
+
+/** The reasons why a history shows its flow as parked, in its search attributes. */
+export function parkReasonsOf({ history }: Recording): readonly string[] {
+  return (history.events ?? []).flatMap(({ upsertWorkflowSearchAttributesEventAttributes: shown }) => {
+    const { data } = shown?.searchAttributes?.indexedFields?.[PARK_REASON_ATTRIBUTE] ?? {};
+    return data == null ? [] : (JSON.parse(AS_JSON.decode(data)) as string[]);
+  });
 }

@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import proto from '@temporalio/proto';
 import { Worker, type ReplayResult } from '@temporalio/worker';
 import { createActivities, type ActivityDeps } from '../../activities/index.js';
-import { FLOW_KINDS, parseFlowId } from '../../src/protocol/vocabulary.js';
+import { END_REASONS, FLOW_KINDS, PARK_REASONS, parseFlowId } from '../../src/protocol/vocabulary.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { installRuntime } from '../../src/temporal/sdk-logger.js';
-import { activitiesOf, readRecordings, type History, type Recording } from './histories.js';
+import { activitiesOf, parkReasonsOf, readRecordings, type History, type Recording } from './histories.js';
 import { RECORDING_KEYS, RECORDING_NAMESPACE } from './recording-key.js';
 import { scenes } from './scenes.js';
 
@@ -55,6 +55,14 @@ describe('recorded histories', () => {
     const nothing = new Proxy({}, { get: (_, member) => (member === 'then' ? undefined : nothing) }) as ActivityDeps;
     expect(Object.keys(createActivities(nothing)).filter((name) => !called.has(name))).toEqual(REPLAYED_ELSEWHERE);
     expect(called).toContain('submitCardDeposit');
+  });
+
+  it('park for every reason that a worker reports, and end for every reason', () => {
+    const parked = new Set<string>(recordings.flatMap(parkReasonsOf));
+    // Of a flow that was terminated in the UI: only the gateway shows it.
+    expect(PARK_REASONS.filter((reason) => !parked.has(reason))).toEqual(['terminated']);
+    const ended = new Set(Object.values(scenes).map(({ reason }) => reason));
+    expect(END_REASONS.filter((reason) => !ended.has(reason))).toEqual([]);
   });
 
   it('hold no name of the machine that recorded them', () => {

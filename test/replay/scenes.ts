@@ -6,6 +6,7 @@ import { invoices } from './scenes/invoices.js';
 import { lookedUp } from './scenes/looked-up.js';
 import { prompt } from './scenes/prompt.js';
 import { ramps } from './scenes/ramps.js';
+import { rare } from './scenes/rare.js';
 import { refunds } from './scenes/refunds.js';
 import { stops } from './scenes/stops.js';
 import { byEvents } from './scenes/by-events.js';
@@ -24,4 +25,5 @@ export const scenes: Scenes = {
   ...invoices,
   ...watched,
   ...prompt,
+  ...rare,
 };

@@ -16,8 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-const heard = (path = '/account') => rig.receiver.received.filter((post) => post.path === path);
-const events = () => heard().map(({ body }) => body.event as string);
+const posts = (path = '/account') => rig.receiver.received.filter((post) => post.path === path);
+const events = () => posts().map(({ body }) => body.event as string);
 
 describe('human verification', () => {
   const verify = (verificationToken: string) => rig.call('POST', VERIFY, { verificationToken }, null);
@@ -86,11 +86,11 @@ describe('an integrator', () => {
     await rig.call('GET', '/api/v3/kyc/status/k1');
     await rig.advance(10 * STEP_MS);
     expect(
-      heard()
+      posts()
         .map(({ body }) => body.event as string)
         .toSorted(),
     ).toEqual(events.toSorted());
-    expect(heard('/old')).toEqual([]);
+    expect(posts('/old')).toEqual([]);
     expect((await update({ webhook_events: ['nonsense'] })).status).toBe(400);
     expect((await rig.call('PATCH', WEBHOOK, {}, null)).status).toBe(401);
   });
@@ -100,9 +100,11 @@ describe('an integrator', () => {
     await rig.deposit('b1');
     await create(rig, 'sendCrypto', 's1');
     await rig.advance(10 * STEP_MS);
-    const told = heard().map(({ body }) => `${body.event} ${body.data.provider_reference_id ?? body.data.referenceId}`);
-    expect(told.filter((one) => one === 'transaction.status.updated b1')).toHaveLength(5);
-    expect(told.filter((one) => one === 'transaction.status.updated s1')).toHaveLength(1);
+    const lines = posts().map(
+      ({ body }) => `${body.event} ${body.data.provider_reference_id ?? body.data.referenceId}`,
+    );
+    expect(lines.filter((one) => one === 'transaction.status.updated b1')).toHaveLength(5);
+    expect(lines.filter((one) => one === 'transaction.status.updated s1')).toHaveLength(1);
   });
 
   it('rotates its secret: the old one signs on for as long as the service takes to switch', async () => {
@@ -112,7 +114,7 @@ describe('an integrator', () => {
     const signedBy = async () => {
       await rig.control('POST', '/system-event', { data: { note: 'hello' } });
       await rig.advance(0);
-      const { headers, body } = heard().at(-1) as Received;
+      const { headers, body } = posts().at(-1) as Received;
       const signed = JSON.stringify({ event: body.event, data: body.data });
       return ['old secret', 'new secret'].find(
         (secret) =>

@@ -20,8 +20,8 @@ afterEach(async () => {
 
 const adversary = (mischief: object) => rig.control('POST', '/adversary', mischief);
 const offramp = (reference = 'r1', over = {}) => create(rig, 'createOfframp', reference, over);
-const heard = (path?: string) => rig.receiver.received.filter((post) => path === undefined || post.path === path);
-const told = () => heard().map(({ body }) => body.data.status as string);
+const posts = (path?: string) => rig.receiver.received.filter((post) => path === undefined || post.path === path);
+const statuses = () => posts().map(({ body }) => body.data.status as string);
 const deliveries = async (query = '') =>
   (await rig.control('GET', `/deliveries${query}`)).body.deliveries as {
     id: number;
@@ -44,7 +44,7 @@ describe('the adversary', () => {
     await rig.advance(20 * STEP_MS);
     const way = ['CRYPTO_RECEIVED', 'FAILED', 'REFUND_PENDING', 'REFUNDED'];
     const orders = Array.from({ length: 6 }, (_, n) =>
-      heard(`/callbacks/r${n}`).map(({ body }) => body.data.status as string),
+      posts(`/callbacks/r${n}`).map(({ body }) => body.data.status as string),
     );
     for (const order of orders) expect(order.toSorted()).toEqual(way.toSorted());
     expect(orders.some((order) => order.join() !== way.join())).toBe(true);
@@ -54,20 +54,20 @@ describe('the adversary', () => {
     await adversary({ delay: 1, delayMs: 60_000 });
     await offramp();
     await rig.advance(STEP_MS + 59_999);
-    expect(told()).toEqual([]);
+    expect(statuses()).toEqual([]);
     await rig.advance(1);
-    expect(told()).toEqual(['CRYPTO_RECEIVED']);
+    expect(statuses()).toEqual(['CRYPTO_RECEIVED']);
   });
 
   it('loses the first attempt, and the next one comes through', async () => {
     await adversary({ dropFirst: 1 });
     await offramp();
     await rig.advance(STEP_MS);
-    expect(told()).toEqual([]);
+    expect(statuses()).toEqual([]);
     await rig.advance(499);
-    expect(told()).toEqual([]);
+    expect(statuses()).toEqual([]);
     await rig.advance(1);
-    expect(told()).toEqual(['CRYPTO_RECEIVED']);
+    expect(statuses()).toEqual(['CRYPTO_RECEIVED']);
     const [delivery] = await deliveries();
     expect(delivery).toMatchObject({ state: 'delivered', tries: 2 });
     expect(delivery?.attempts.map(({ status }) => status)).toEqual([null, 200]);
@@ -79,11 +79,11 @@ describe('the adversary', () => {
     await rig.advance(3_600_000);
     const dropped = (await deliveries('?state=dropped')).length;
     expect(dropped).toBeGreaterThan(3);
-    expect(heard()).toHaveLength(20 - dropped);
+    expect(posts()).toHaveLength(20 - dropped);
     await adversary({ mute: 0.5 });
     for (let n = 0; n < 10; n += 1) await offramp(`m${n}`);
     await rig.advance(3_600_000);
-    const counts = Array.from({ length: 10 }, (_, n) => heard(`/callbacks/m${n}`).length);
+    const counts = Array.from({ length: 10 }, (_, n) => posts(`/callbacks/m${n}`).length);
     expect(new Set(counts)).toEqual(new Set([0, 2]));
   });
 
@@ -91,8 +91,8 @@ describe('the adversary', () => {
     await adversary({ forged: 1 });
     for (let n = 0; n < 8; n += 1) await offramp(`capability-${n}`);
     await rig.advance(3_600_000);
-    const genuine = heard().filter(({ path }) => path.startsWith('/callbacks/capability-'));
-    const forged = heard().filter((post) => !genuine.includes(post));
+    const genuine = posts().filter(({ path }) => path.startsWith('/callbacks/capability-'));
+    const forged = posts().filter((post) => !genuine.includes(post));
     expect([genuine.length, forged.length]).toEqual([16, 16]);
     expect(genuine.every(isSigned)).toBe(true);
     expect(forged.some(isSigned)).toBe(false);
@@ -109,17 +109,17 @@ describe('the adversary', () => {
     await adversary({ stream: 'webhook', forged: 1, tampered: 1, forgerKnowsUrl: true });
     await offramp();
     await rig.advance(STEP_MS);
-    expect(heard('/account')).toHaveLength(3);
-    expect(heard('/account').filter(isSigned)).toHaveLength(1);
-    expect(heard('/callbacks/r1').filter(isSigned)).toHaveLength(1);
+    expect(posts('/account')).toHaveLength(3);
+    expect(posts('/account').filter(isSigned)).toHaveLength(1);
+    expect(posts('/callbacks/r1').filter(isSigned)).toHaveLength(1);
   });
 
   it('tampers with what it holds, and keeps the signature that was for something else', async () => {
     await adversary({ tampered: 1 });
     for (let n = 0; n < 8; n += 1) await create(rig, 'createBankCheckout', `r${n}`);
     await rig.advance(3 * STEP_MS);
-    const genuine = heard().filter(isSigned);
-    const tampered = heard().filter((post) => !isSigned(post));
+    const genuine = posts().filter(isSigned);
+    const tampered = posts().filter((post) => !isSigned(post));
     expect([genuine.length, tampered.length]).toEqual([16, 16]);
     expect(tampered.some(({ body }) => body.data.amount === 2_500)).toBe(true);
   });
@@ -171,11 +171,11 @@ describe('a forgery by control', () => {
     await offramp();
     await rig.control('POST', '/forge', { reference: 'r1', status: 'SUCCESS', url: `${rig.receiver.url}/elsewhere` });
     await rig.control('POST', '/forge', { reference: 'r1' });
-    expect(heard().map(({ path, body }) => [path, body.status as string])).toEqual([
+    expect(posts().map(({ path, body }) => [path, body.status as string])).toEqual([
       ['/elsewhere', 'SUCCESS'],
       ['/callbacks/r1', 'SUCCESSFUL'],
     ]);
-    expect(heard()[0]?.body).toMatchObject({ referenceId: 'r1', cryptoAmount: 10 });
+    expect(posts()[0]?.body).toMatchObject({ referenceId: 'r1', cryptoAmount: 10 });
     expect((await rig.control('POST', '/forge', { reference: 'none' })).status).toBe(404);
   });
 });
@@ -187,8 +187,8 @@ describe('a delivery', () => {
     const [delivery] = await deliveries('?reference=r1&stream=callback');
     const resent = await rig.control('POST', `/deliveries/${delivery?.id}/resend`);
     expect(resent.body).toMatchObject({ id: delivery?.id, state: 'delivered', tries: 2 });
-    expect(heard()).toHaveLength(2);
-    expect(heard()[0]?.text).toBe(heard()[1]?.text);
+    expect(posts()).toHaveLength(2);
+    expect(posts()[0]?.text).toBe(posts()[1]?.text);
     expect((await rig.control('POST', '/deliveries/999/resend')).status).toBe(404);
   });
 
@@ -202,7 +202,7 @@ describe('a delivery', () => {
     rig.receiver.answer(500);
     expect((await resend()).body).toMatchObject({ state: 'dropped', tries: 1 });
     await rig.advance(3_600_000);
-    expect(heard()).toHaveLength(1);
+    expect(posts()).toHaveLength(1);
     rig.receiver.answer(200);
     expect((await resend()).body).toMatchObject({ state: 'delivered', tries: 2 });
   });
@@ -215,7 +215,7 @@ describe('a delivery', () => {
     rig.receiver.answer(200);
     await rig.control('POST', `/deliveries/${pending?.id}/resend`);
     await rig.advance(3_600_000);
-    expect(heard()).toHaveLength(2);
+    expect(posts()).toHaveLength(2);
   });
 });
 

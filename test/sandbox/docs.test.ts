@@ -35,7 +35,7 @@ describe('docs/sandbox.md', () => {
   });
 
   it.each(CATALOGUE.filter(({ operation }) => operation !== 'createBridgeDeposit'))(
-    'tells how $operation ends, word for word',
+    'says how $operation ends, word for word',
     ({ endings, magic }) => {
       for (const [ending, { story }] of Object.entries(endings)) {
         const [amount = ''] = Object.entries(magic).find(([, one]) => one === ending) ?? [];
@@ -50,7 +50,7 @@ describe('docs/sandbox.md', () => {
     await rig.close();
     const there = (endpoints as { method: string; path: string }[]).map(({ method, path }) => `${method} ${path}`);
     expect(unnamed(there)).toEqual([]);
-    const told = [...text.matchAll(/^\| `((?:GET|POST|DELETE) \/_sandbox\S*)`/gm)].map((match) => match[1]);
-    expect(told.filter((line) => line !== 'GET /_sandbox' && !there.includes(line as string))).toEqual([]);
+    const listed = [...text.matchAll(/^\| `((?:GET|POST|DELETE) \/_sandbox\S*)`/gm)].map((match) => match[1]);
+    expect(listed.filter((line) => line !== 'GET /_sandbox' && !there.includes(line as string))).toEqual([]);
   });
 });

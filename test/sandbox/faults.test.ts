@@ -42,18 +42,15 @@ describe('faults', () => {
     ['slow', { delayMs: 5 }, 200, 1],
     ['duplicate-answer', {}, 409, 1],
     ['duplicate-answer', { commit: false, status: 400 }, 400, 0],
-  ])(
-    '%s %j is answered %s with %i executions, and the log tells the truth',
-    async (kind, options, status, executed) => {
-      await fault({ kind, first: 1, ...options });
-      expect(await outcomeOf(rig.deposit('r1'))).toBe(status);
-      expect(await rig.executions('r1')).toBe(executed);
-      expect(await injections('r1')).toMatchObject([{ kind, committed: executed === 1 }]);
-      // The next request is served honestly: with the first answer, or a new one.
-      expect((await rig.deposit('r1')).status).toBe(200);
-      expect(await rig.executions('r1')).toBe(1);
-    },
-  );
+  ])('%s %j is answered %s with %i executions, and the log says so', async (kind, options, status, executed) => {
+    await fault({ kind, first: 1, ...options });
+    expect(await outcomeOf(rig.deposit('r1'))).toBe(status);
+    expect(await rig.executions('r1')).toBe(executed);
+    expect(await injections('r1')).toMatchObject([{ kind, committed: executed === 1 }]);
+    // The next request is served honestly: with the first answer, or a new one.
+    expect((await rig.deposit('r1')).status).toBe(200);
+    expect(await rig.executions('r1')).toBe(1);
+  });
 
   it('say that nothing was committed if the service refused the request anyway', async () => {
     await fault({ kind: 'answer-lost', first: 1 });

@@ -50,14 +50,14 @@ describe('after a crash', () => {
     before.receiver.answer(503);
     await before.deposit('a', { amount: 10.15 });
     await before.advance(STEP_MS);
-    const heard = before.receiver.received.length;
-    expect(heard).toBeGreaterThan(0);
+    const posted = before.receiver.received.length;
+    expect(posted).toBeGreaterThan(0);
     const rig = await startFrom(await crashImage(before));
     before.receiver.answer(200);
     await rig.advance(60_000);
-    expect(before.receiver.received).toHaveLength(heard + 1);
+    expect(before.receiver.received).toHaveLength(posted + 1);
     const { deliveries } = (await rig.control('GET', '/deliveries?reference=a')).body;
-    expect(deliveries).toMatchObject([{ state: 'delivered', tries: heard + 1 }]);
+    expect(deliveries).toMatchObject([{ state: 'delivered', tries: posted + 1 }]);
   });
 
   it('late commits still come, quotes still expire, repeats still get the first answer', async () => {

@@ -171,7 +171,7 @@ describe('numbers', () => {
 
 describe('the live vocabulary', () => {
   beforeEach(() => set({ vocabulary: 'live' }));
-  const told = (reference: string) =>
+  const statusesOf = (reference: string) =>
     rig.receiver.received.filter(({ path }) => path.endsWith(reference)).map(({ body }) => body.status as string);
 
   it('has more words than the interface', async () => {
@@ -182,12 +182,12 @@ describe('the live vocabulary', () => {
     await create(rig, 'createBankWithdrawal', 'withdrawal');
     await create(rig, 'createOfframp', 'offramp', { cryptoAmount: 10.13 });
     await rig.advance(20 * STEP_MS);
-    expect(told('onramp')).toEqual(['CRYPTO_PENDING', 'PROCESSING', 'SUCCESS']);
-    expect(told('expired')).toEqual(['PENDING', 'EXPIRED']);
-    expect(told('reversed')).toEqual(['PENDING', 'SUCCESSFUL', 'REVERSED']);
-    expect(told('review')).toEqual(['PENDING', 'REQUIRE_REVIEW']);
-    expect(told('withdrawal')).toEqual(['PENDING', 'PROCESSING', 'SUCCESS']);
-    expect(told('offramp')).toEqual(['CRYPTO_RECEIVED', 'FAILED', 'REFUND_PENDING', 'REFUNDED']);
+    expect(statusesOf('onramp')).toEqual(['CRYPTO_PENDING', 'PROCESSING', 'SUCCESS']);
+    expect(statusesOf('expired')).toEqual(['PENDING', 'EXPIRED']);
+    expect(statusesOf('reversed')).toEqual(['PENDING', 'SUCCESSFUL', 'REVERSED']);
+    expect(statusesOf('review')).toEqual(['PENDING', 'REQUIRE_REVIEW']);
+    expect(statusesOf('withdrawal')).toEqual(['PENDING', 'PROCESSING', 'SUCCESS']);
+    expect(statusesOf('offramp')).toEqual(['CRYPTO_RECEIVED', 'FAILED', 'REFUND_PENDING', 'REFUNDED']);
     const legs = (await rig.call('GET', '/api/v3/deposit/on-chain/status/onramp')).body.data;
     expect(legs.mobile_money.reference_number).toMatch(/^MP\d+$/);
     expect((await transactionOf(rig, 'onramp')).word).toBe('SUCCESS');

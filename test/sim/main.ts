@@ -56,7 +56,7 @@ async function main(): Promise<number> {
   const tally = createTally();
   const broken: number[] = [];
   const startedMs = performance.now();
-  let toldMs = startedMs;
+  let shownMs = startedMs;
   const first = Number(values.from);
   const count = Number(values.seeds);
   for (let seed = first; seed < first + count; seed += 1) {
@@ -67,8 +67,8 @@ async function main(): Promise<number> {
       console.log(failureText(result, replay(seed), values['keep-going'] ? 0 : undefined));
       if (!values['keep-going']) break;
     }
-    if (performance.now() - toldMs < EVERY_MS) continue;
-    toldMs = performance.now();
+    if (performance.now() - shownMs < EVERY_MS) continue;
+    shownMs = performance.now();
     console.log(`${seed - first + 1} of ${count} runs, ${perMinute(seed - first + 1, startedMs)} seeds per minute`);
   }
   const done = broken.length > 0 && !values['keep-going'] ? (broken[0] ?? first) - first + 1 : count;

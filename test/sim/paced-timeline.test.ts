@@ -6,30 +6,30 @@ const HOUR_MS = 3_600_000;
 describe('the time of a test that may be skipped', () => {
   it('runs due entries one after the other, even if it plans more while it runs', async () => {
     const timeline = createPacedTimeline((error) => expect(error).toBeUndefined());
-    const told: string[] = [];
+    const done: string[] = [];
     timeline.in(0, async () => {
-      told.push('begun');
-      timeline.in(0, () => told.push('planned meanwhile'));
-      timeline.in(HOUR_MS, () => told.push('an hour later'));
+      done.push('begun');
+      timeline.in(0, () => done.push('planned meanwhile'));
+      timeline.in(HOUR_MS, () => done.push('an hour later'));
       for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate);
-      told.push('done');
+      done.push('done');
     });
     await timeline.pass(2 * HOUR_MS);
-    expect(told).toEqual(['begun', 'done', 'planned meanwhile', 'an hour later']);
+    expect(done).toEqual(['begun', 'done', 'planned meanwhile', 'an hour later']);
     await timeline.close();
   });
 
   it('does not pass while something is busy', async () => {
     const timeline = createPacedTimeline((error) => expect(error).toBeUndefined());
-    const told: string[] = [];
-    timeline.in(HOUR_MS, () => told.push('an hour later'));
+    const done: string[] = [];
+    timeline.in(HOUR_MS, () => done.push('an hour later'));
     const work = timeline.whileBusy(async () => {
       for (let turns = 0; turns < 20; turns += 1) await new Promise(setImmediate);
-      told.push('done');
+      done.push('done');
     });
     await timeline.pass(2 * HOUR_MS);
     await work;
-    expect(told).toEqual(['done', 'an hour later']);
+    expect(done).toEqual(['done', 'an hour later']);
     await timeline.close();
   });
 

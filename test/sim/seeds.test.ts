@@ -7,7 +7,17 @@ import { bundlePath, workflowsOf } from './workflows.js';
 const AT_ONCE = 10;
 
 const COUNT = 50;
-const FAULTS = ['crash of a worker', 'request lost-after', 'completion lost', 'delivery lost', 'forged event'];
+const FAULTS = [
+  'crash of a worker',
+  'request lost-after',
+  'completion lost',
+  'completion twice',
+  'delivery lost',
+  'forged event',
+  'wall clock set',
+  // A commit of the store that is done, though it throws.
+  'fails-after lease',
+];
 
 /** `npm run sim -- --seeds N` plays more. */
 describe(`the first ${COUNT} seeds`, () => {

@@ -79,11 +79,11 @@ async function play(world: World, { seed, kind, ending, careless }: SimOptions, 
   const book = createBook(sandbox);
   const ended: Ended[] = [];
   let hasChanged = true;
-  world.standingOf = (flow) => {
-    const standing = book.standingOf(flow);
+  world.paymentStateOf = (flow) => {
+    const state = book.paymentStateOf(flow);
     // An invoice that was made and not paid has no payment, and must not be made again.
     const isBegun = book.executions().some(({ reference }) => reference === flow?.reference);
-    return standing === 'none' && isBegun ? 'begun' : standing;
+    return state === 'none' && isBegun ? 'begun' : state;
   };
   world.onClosed((run) => {
     const view = closingView(run);

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { reportSettlement } from '../../src/contract/bridge.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
 import { migrateFile } from '../../src/store/libsql/open.js';
@@ -8,6 +9,9 @@ import type { Migration, Schema } from '../../src/store/schema.js';
 import { StoreTooNewError, StoreTooOldError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';
 import { openSlowService } from '../crash-matrix/slow-service.js';
+import { signed } from '../gateway/setup/sign.js';
+import { SETTLEMENT_SECRET } from '../harness/fixed.js';
+import { openGateway, type TestGateway } from '../harness/gateway.js';
 import { newReference } from '../harness/references.js';
 import { openStack } from '../harness/stack.js';
 import type { TestWorker } from '../harness/temporal.js';
@@ -89,21 +93,41 @@ describeStores('the schema of a store', (kind) => {
     expect((await newer.inbox.counts()).byState.applied).toBe(used + 4);
   });
 
-  it('goes there and back while workers are replaced: no flow stops, each is sent once, no POST is cut', async () => {
+  it('goes there and back while worker and gateway are replaced: each flow is sent once, no POST is cut, each webhook has its row', async () => {
     let slow: Awaited<ReturnType<typeof openSlowService>> | undefined;
     const between = async (url: string) => (slow = await openSlowService(url));
     const stack = await openStack({
       storePath: temporary.place,
       between,
       timeoutMs: 60_000,
-      gateway: {},
       worker: false,
     });
+    const { client, taskQueue, address: temporalAddress } = stack;
     const stores: Store[] = [];
-    const openWorker = async (schema: Schema) => {
+    const openProcesses = async (schema: Schema): Promise<{ worker: TestWorker; gateway: TestGateway }> => {
       const store = await openAt(temporary.place, { keyring, schema });
       stores.push(store);
-      return stack.worker({ store });
+      const gateway = await openGateway({ temporalAddress, store, client, taskQueue });
+      return { worker: await stack.worker({ store }), gateway };
+    };
+    let present: Awaited<ReturnType<typeof openProcesses>> | undefined;
+    const posted: string[] = [];
+    const stopped = new AbortController();
+    /** One webhook after the other, each again if the gateway was replaced meanwhile, as its sender does. */
+    const postWebhooks = async (): Promise<void> => {
+      for (let unanswered: string | undefined; !stopped.signal.aborted || unanswered !== undefined;) {
+        const to = present?.gateway;
+        const reference = unanswered ?? newReference('reported');
+        const body = JSON.stringify({ provider_reference_id: reference, status: 'SETTLING' });
+        const headers = { 'content-type': 'application/json', ...signed(SETTLEMENT_SECRET, body) };
+        const answer = await fetch(`${to?.url}${reportSettlement.path}`, { method: 'POST', headers, body }).catch(
+          (error: unknown) => (to === present?.gateway ? Promise.reject(error) : undefined),
+        );
+        await answer?.arrayBuffer();
+        unanswered = answer?.status === 200 ? undefined : reference;
+        if (unanswered === undefined) posted.push(reference);
+        else if (to === present?.gateway) throw new Error(`a webhook was answered ${answer?.status}`);
+      }
     };
     const references: string[] = [];
     /** Their POSTs are under way when it resolves. */
@@ -117,20 +141,23 @@ describeStores('the schema of a store', (kind) => {
       await until('the POSTs to be under way', () => slow?.underWay() === SENT_AT_ONCE);
     };
     /** The other takes over what this one does not finish. */
-    const replace = async (old: TestWorker, schema: Schema) => {
-      const other = await openWorker(schema);
-      const ended = old.shutdown();
+    const replace = async (schema: Schema) => {
+      const old = present;
+      present = await openProcesses(schema);
+      const ended = Promise.all([old?.worker.shutdown(), old?.gateway.close()]);
       slow?.letGo();
       await ended;
-      return other;
     };
+    let sender: Promise<void> | undefined;
     try {
-      const first = await openWorker(ours);
+      await replace(ours);
+      sender = postWebhooks();
+      sender.catch(() => undefined);
       await send();
       expect(await migrateTo(next)).toBe(ours.migrations.length + 1);
-      const newer = await replace(first, next);
+      await replace(next);
       await send();
-      const back = await replace(newer, ours);
+      await replace(ours);
       await send();
       slow?.letGo();
       for (const reference of references) await stack.move(reference, 'SUCCESSFUL');
@@ -143,9 +170,16 @@ describeStores('the schema of a store', (kind) => {
         expect(await stack.executions('sendCrypto', reference)).toBe(1);
       }
       expect([slow?.cut(), slow?.posts()]).toEqual([0, 3 * SENT_AT_ONCE]);
-      await back.shutdown();
+      stopped.abort();
+      await sender;
+      const rows = await stack.store.inbox.list({ limit: 100_000, bodies: false });
+      expect(new Set(rows.map(({ reference }) => reference))).toEqual(new Set(posted));
+      expect(rows).toHaveLength(posted.length);
     } finally {
+      stopped.abort();
       slow?.letGo();
+      await sender?.catch(() => undefined);
+      await Promise.all([present?.worker.shutdown(), present?.gateway.close()]);
       await stack.close();
       for (const store of stores) await store.close();
     }

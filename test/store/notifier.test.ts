@@ -29,7 +29,7 @@ describeStores('notifications', (kind) => {
     await temporary.remove();
   });
 
-  const targetsOf = (urls: string) => readSettings({ NOTIFY_URLS: urls, NOTIFY_SECRETS: SECRET }).notifyTargets;
+  const targetsOf = (urls: string) => () => readSettings({ NOTIFY_URLS: urls, NOTIFY_SECRETS: SECRET }).notifyTargets;
   /** A gateway or worker that may notify, with a store of its own. */
   const process = async (more: Partial<NotifyDeps> = {}) => {
     const store = await temporary.open();
@@ -83,6 +83,7 @@ describeStores('notifications', (kind) => {
         sentence: 'The deadline passed, and no final status was received.',
         runbook: 'docs/parked-flows.md#no_settlement',
         links: {
+          console: 'https://towline.example/console#/flow/bridge-transfer/order-1',
           flow: 'https://towline.example/flows/bridge-transfer/order-1',
           temporal: 'https://ui.example/namespaces/default/workflows/bridge-transfer%2Forder-1',
           command: 'towline show bridge-transfer/order-1',
@@ -247,14 +248,17 @@ describeStores('notifications', (kind) => {
     const { store, notifier } = await process({ targets: targetsOf(`slack:${receiver.url}/slack,${pager}`) });
     await park(store, 'crypto-send/s-1');
     await notifier.round();
+    const consoleUrl = 'https://towline.example/console#/flow/crypto-send/s-1';
     const [slack, page] = [...receiver.received].sort((one) => ('text' in one.body ? -1 : 1));
     expect(slack?.body.text).toContain('*crypto-send/s-1 · 1000.50 KES · no_settlement: The deadline passed');
     expect(slack?.body.text).toContain('`towline show crypto-send/s-1`');
+    expect(slack?.body.text).toContain(`<${consoleUrl}|console> · docs/parked-flows.md#no_settlement`);
     expect(page?.body).toMatchObject({
       routing_key: ROUTING_KEY,
       event_action: 'trigger',
       dedup_key: 'parked/crypto-send/s-1/2026-01-01T00:00:00.000Z',
       payload: { severity: 'error', source: 'towline', class: 'no_settlement', component: 'crypto-send/s-1' },
+      links: [expect.anything(), { href: consoleUrl, text: 'console' }],
     });
 
     receiver.received.splice(0);
@@ -270,6 +274,24 @@ describeStores('notifications', (kind) => {
       expect.objectContaining({ event_action: 'trigger', payload: expect.objectContaining({ severity: 'error' }) }),
       { routing_key: ROUTING_KEY, event_action: 'resolve', dedup_key: idOf('crypto-send/s-1') },
     ]);
+  });
+
+  it('raise a PagerDuty incident to critical when they remind, and lead to the docs where those are', async () => {
+    const pager = `pagerduty:${receiver.url.replace('http://', `http://${ROUTING_KEY}@`)}/pager`;
+    const places = { publicUrl: 'https://towline.example', namespace: 'default', docsUrl: 'https://docs.example/v1' };
+    const { store, notifier } = await process({ targets: targetsOf(pager), places });
+    await park(store, 'crypto-send/s-2');
+    await notifier.round();
+    temporary.clock.advance(HOUR);
+    await notifier.round();
+    const runbook = 'https://docs.example/v1/docs/parked-flows.md#no_settlement';
+    expect(receiver.received.map(({ body }) => body)).toMatchObject(
+      ['error', 'critical'].map((severity) => ({
+        event_action: 'trigger',
+        dedup_key: idOf('crypto-send/s-2'),
+        payload: { severity, custom_details: { runbook } },
+      })),
+    );
   });
 
   it('an alarm is said once, and no reminder follows', async () => {
@@ -288,9 +310,9 @@ describeStores('notifications', (kind) => {
 
   it('a heartbeat comes once a minute from one of them, and goes to /fail if something could not be checked', async () => {
     let isAway = false;
-    const heartbeatUrl = `${receiver.url}/ping`;
+    const heartbeatUrl = () => `${receiver.url}/ping`;
     const askTemporal = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve());
-    const parts = { targets: [], heartbeatUrl, askTemporal };
+    const parts = { targets: () => [], heartbeatUrl, askTemporal };
     const [one, other] = [await process(parts), await process(parts)];
     const paths: string[] = [];
     receiver.answer = ({ body }) => {
@@ -304,6 +326,26 @@ describeStores('notifications', (kind) => {
     isAway = true;
     for (const { notifier } of [one, other]) await notifier.round();
     expect(paths).toEqual(['ok ', 'ok ', 'could_not_check temporal']);
+  });
+
+  it('go to the receivers, and the heartbeat to the URL, that are set at that moment', async () => {
+    let now = 'first';
+    const { store, notifier } = await process({
+      targets: () => targetsOf(`${receiver.url}/${now}`)(),
+      heartbeatUrl: () => `${receiver.url}/${now}/ping`,
+      askTemporal: () => Promise.resolve(),
+    });
+    const came = async () => {
+      await notifier.round();
+      return receiver.received.splice(0).map(({ path, body }) => `${path} ${body.type}`);
+    };
+    await park(store, 'bridge-transfer/order-1');
+    expect(await came()).toEqual(['/first matter.opened', '/first/ping heartbeat']);
+    now = 'second';
+    temporary.clock.advance(MINUTE);
+    await park(store, 'bridge-transfer/order-2');
+    expect(await came()).toEqual(['/second matter.opened', '/second/ping heartbeat']);
+    expect(await came()).toEqual([]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Client } from 'pg';
 import { openPostgresStore } from '../../src/store/postgres/open.js';
+import type { QuoteTerms } from '../../src/store/quote.js';
 import type { Store } from '../../src/store/store.js';
 import { clusterUrl, makeTemporaryDatabase, type TemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import { startCuttingProxy, type CuttingProxy } from './cutting-proxy.js';
@@ -88,6 +89,44 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
       if (what !== 'settle') for (;;) if ((await waiting()) === 1) break;
       proxy.down(true);
       await Promise.all([next, held]);
+    },
+  );
+
+  it.each(['check', 'quote'] as const)(
+    'do not wait for one another while another process hangs in a %s',
+    async (what) => {
+      const quote = (rateId: string): QuoteTerms => ({
+        rateId,
+        lifeMs: 60_000,
+        cryptoAmount: null,
+        cryptoUnit: null,
+        sourceAmount: '1',
+        sourceCurrency: 'KES',
+        chain: 'CELO',
+        token: 'USDC',
+      });
+      const doings = {
+        check: (store: Store) => store.check(),
+        quote: (store: Store, rateId: string) => store.quotes.remember('a', quote(rateId), 0),
+      };
+      // Both come to delete it.
+      await beside.query(`INSERT INTO quotes (account, rate_id, quoted_at, terms) VALUES ('a', 'old', 0, 'x')`);
+      const isHung = proxy.cutAt(COMMIT, 'never');
+      const held = doings[what](hanging, 'held').then(
+        () => undefined,
+        () => undefined,
+      );
+      await isHung;
+
+      const its = { done: false, waits: false };
+      const done = doings[what](other, 'free').finally(() => (its.done = true));
+      while (!its.done && !its.waits) its.waits = (await waiting()) > 0;
+      expect(its.waits).toBe(false);
+      await done;
+      if (what === 'quote') expect(await other.quotes.recall('a', 'free')).toMatchObject(quote('free'));
+      else expect((await beside.query(`SELECT 1 FROM meta WHERE name LIKE 'check%'`)).rows).toEqual([]);
+      proxy.down(true);
+      await held;
     },
   );
 

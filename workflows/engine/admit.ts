@@ -5,7 +5,7 @@ import { notAllowed } from './park.js';
 import { STORE, STORE_PATIENCE_MS } from './policies.js';
 import { within } from './waits.js';
 
-type Asked = Pick<OrderToAdmit, 'update' | 'action' | 'input'>;
+type RequestedAction = Pick<OrderToAdmit, 'update' | 'action' | 'input'>;
 
 /**
  * Takes an order only if the person who gave it may give it alone, or together with the one who confirmed it; and if it
@@ -16,7 +16,7 @@ type Asked = Pick<OrderToAdmit, 'update' | 'action' | 'input'>;
  */
 export async function admit<Order extends OrderToAdmit['order']>(
   flow: Flow,
-  asked: Asked,
+  requested: RequestedAction,
   order: Order,
   patienceMs: number = STORE_PATIENCE_MS,
 ): Promise<Order> {
@@ -24,11 +24,11 @@ export async function admit<Order extends OrderToAdmit['order']>(
   const parked =
     reason === undefined || since === undefined ? {} : { parked: { reason, since, evidence: evidence ?? {} } };
   const hasEnded = () => flow.view().outcome !== null;
-  const question = { ...asked, ...parked, flowId: flow.flowId, order };
+  const question = { ...requested, ...parked, flowId: flow.flowId, order };
   const verdict = await within(
     flow,
     patienceMs,
-    () => act(STORE, `Who orders ${asked.action}`, flow.timeScale).admitOrder(question),
+    () => act(STORE, `Who orders ${requested.action}`, flow.timeScale).admitOrder(question),
     hasEnded,
   );
   if (verdict === undefined && hasEnded()) throw notAllowed('not_allowed', 'The flow has ended.');

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import type { EventQuery, ShownEvent } from '../../sdk/index.js';
 import { wholeNumberArgument } from '../arguments.js';
-import type { CliContext, RunCommand } from '../context.js';
+import { askBefore, type CliContext, type RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
+import { TRUST_EVENT } from '../../protocol/four-eyes.js';
 import { gatewayAccess, flowArgument, createGatewayClient } from '../gateway-client.js';
 import { print, type PrintOptions, plainTable } from '../print.js';
 
@@ -15,6 +16,7 @@ interface ReplayOptions extends PrintOptions {
   readonly note?: string;
   readonly flow?: string;
   readonly dryRun?: boolean;
+  readonly yes?: true;
 }
 
 export function addEventsCommand(program: Command, run: RunCommand, context: CliContext): void {
@@ -69,10 +71,14 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
     .option('--flow <flow>', 'its flow, if it is unmatched')
     .option('--note <text>', 'the reason; kept in the audit log')
     .option('--dry-run', 'only say what would happen')
+    .option('--yes', 'do not ask, at a terminal, before --trust or --flow')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline events replay evt_0d3c --dry-run')
-    .action((id: string, { trust = false, dryRun = false, flow, note, ...options }: ReplayOptions) =>
+    .action((id: string, { trust = false, dryRun = false, flow, note, yes, ...options }: ReplayOptions) =>
       run(async () => {
+        // A proven event without a flow proves whatever a person says that it is about.
+        const vouches = trust || flow !== undefined;
+        if (vouches && !dryRun && yes !== true) await askBefore(context, TRUST_EVENT, id);
         const of = {
           ...(flow === undefined ? {} : { flowId: flowArgument(flow) }),
           ...(note === undefined ? {} : { note }),
@@ -93,7 +99,7 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
     .option('--note <text>', 'the reason; kept in the audit log')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline events withdraw evt_0d3c --note "the provider denies it"')
-    .action((id: string, { flow, note, ...options }: Omit<ReplayOptions, 'trust' | 'dryRun'>) =>
+    .action((id: string, { flow, note, ...options }: Omit<ReplayOptions, 'trust' | 'dryRun' | 'yes'>) =>
       run(async () => {
         const of = {
           ...(flow === undefined ? {} : { flowId: flowArgument(flow) }),

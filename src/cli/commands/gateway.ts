@@ -44,15 +44,15 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
   const logger = createProcessLogger('gateway', settings, isTerminal);
   return runProcess(logger, async () => {
     const keyring = await loadKeyring(settings);
+    const secrets = followSecretsOf(settings, logger);
     const store = await openConfiguredStore(settings, home, keyring);
     const onUndecodable = (reason: string) => logger.warn({ reason }, 'a payload cannot be decrypted');
     const identity = identityOf('gateway', process.pid);
     const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
     const { client, codec, close } = temporal;
-    const tracing = await openTracing(settings, 'towline-gateway', temporal.namespace);
+    const tracing = await openTracing(settings, secrets, 'towline-gateway', temporal.namespace);
     const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
     const binding = await watchBinding(client, given, logger);
-    const secrets = followSecretsOf(settings, logger);
     const metrics = createWorkMetrics();
     const serveCards = serveCardsBy({ settings, secrets, store, temporal, identity, logger, metrics });
     const ui = uiUrlOf(settings);

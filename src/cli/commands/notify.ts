@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { followSecrets } from '../../config/index.js';
-import { noticeOf, postNotice, postTo } from '../../notify/index.js';
+import { noticeOf, pageAt, postNotice, postTo } from '../../notify/index.js';
 import { namespaceOf } from '../../temporal/connection.js';
 import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
 import type { CliContext, RunCommand } from '../context.js';
@@ -44,7 +44,7 @@ async function sendTests(context: CliContext, options: PrintOptions): Promise<Ex
   const notice = {
     ...noticeOf({ id: `test/${since}`, content }, { event: 'test', level: 0 }, places),
     sentence: 'This is a test of Towline. Nothing is wrong, and nothing is left to do.',
-    runbook: 'docs/monitoring.md#notifications',
+    runbook: pageAt(places, 'docs/monitoring.md#notifications'),
   };
   const tested = await Promise.all([
     ...notifyTargets.map(async (target): Promise<Tested> => {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import type { CliContext, RunCommand } from '../context.js';
-import { CliError, EXIT } from '../exit-codes.js';
-import { PERSONS_BY_DEFAULT } from '../../protocol/four-eyes.js';
+import { askBefore, type CliContext, type RunCommand } from '../context.js';
+import { EXIT } from '../exit-codes.js';
 import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
 import { flowText } from '../flow-text.js';
 import { print, type PrintOptions } from '../print.js';
@@ -34,9 +33,7 @@ export function addResolveCommand(program: Command, run: RunCommand, context: Cl
     )
     .action((flow: string, action: string, { note, event, until, yes, ...options }: Options) =>
       run(async () => {
-        if (yes !== true && !(await isMeant(context, flow, action))) {
-          throw new CliError('Nothing was ordered.');
-        }
+        if (yes !== true) await askBefore(context, action, flow);
         const gateway = createGatewayClient(gatewayAccess(context.env));
         const order = {
           action,
@@ -49,11 +46,4 @@ export function addResolveCommand(program: Command, run: RunCommand, context: Cl
         return EXIT.done;
       }),
     );
-}
-
-/** At a terminal, asks the person before an order that can end the flow or replaces proof. */
-async function isMeant({ confirm }: CliContext, flow: string, action: string): Promise<boolean> {
-  const known = Object.entries(PERSONS_BY_DEFAULT).find(([name]) => name === action)?.[1];
-  if (confirm === undefined || known?.persons !== 2) return true;
-  return confirm(`${action} ${known.why}. Order it for ${flow}?`);
 }

@@ -14,7 +14,7 @@ export function addWithdrawCommand(program: Command, run: RunCommand, context: C
     .command('withdraw')
     .summary('take back an order that waits for a second person')
     .description(
-      'Takes back an order that one person gave and another one has to confirm. Whoever may give that order may do so.',
+      'Takes back an order that one person gave and another one has to confirm. It needs the permission to give that order.',
     )
     .argument('<flow>', FLOW_ARGUMENT)
     .option('--note <text>', 'the reason; kept in the audit log')

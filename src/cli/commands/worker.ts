@@ -49,7 +49,7 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
     const identity = identityOf('worker', process.pid);
     const onUndecodable = (reason: string) => log.warn({ reason }, 'a payload cannot be decrypted');
     const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
-    const tracing = await openTracing(settings, 'towline-worker', temporal.namespace);
+    const tracing = await openTracing(settings, secrets, 'towline-worker', temporal.namespace);
     const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
     if (!(await isBound(temporal.client, given))) throw away(settings);
     // Not earlier: the SDK's runtime keeps a process alive until its last worker ends, and a refused worker has none.

@@ -3,7 +3,7 @@ import type { Environment, Settings } from '../../config/index.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/vocabulary.js';
 import { startDevServer, type DevServer, type DevServerOptions } from '../../dev-server/dev-server.js';
 import { findServer } from '../../dev-server/find-server.js';
-import { ensureSearchAttributes } from '../../temporal/search-attributes.js';
+import { ensureSearchAttributes } from '../../dev-server/search-attributes.js';
 import { connectTemporal, type TemporalClient } from '../../temporal/connection.js';
 import type { Child } from './child.js';
 import { supervise } from './supervise.js';

@@ -18,29 +18,31 @@ export function openNotifier(parts: {
   readonly store: Store;
   readonly client: Client;
   readonly namespace: string;
-  readonly secrets: Pick<LiveSecrets, 'notifySecrets'>;
+  readonly secrets: Pick<LiveSecrets, 'notifyTargets' | 'notifySecrets' | 'heartbeatUrl'>;
   readonly log: NotifyDeps['log'];
 }): Notifier | undefined {
   const { settings, store, client, namespace, secrets, log } = parts;
-  const { notifyTargets: targets, heartbeatUrl, notifyEscalateAfterMs: escalateAfterMs } = settings;
-  if (targets.length === 0 && heartbeatUrl === undefined) return undefined;
+  const { notifyEscalateAfterMs: escalateAfterMs } = settings;
+  // What is not set has no file that could change.
+  if (settings.notifyTargets.length === 0 && settings.heartbeatUrl === undefined) return undefined;
   return createNotifier({
     matters: store.matters,
     duty: createDuty(store.duties, 'notifying', NOTIFY_DUTY_MS, () => performance.now()),
-    targets,
+    targets: () => secrets.notifyTargets(),
     secrets: () => secrets.notifySecrets(),
     escalateAfterMs,
     places: placesOf(settings, namespace),
     isStillOpen: stillOpenAt(client),
     askTemporal: () => answers(client),
-    heartbeatUrl,
+    heartbeatUrl: () => secrets.heartbeatUrl(),
     log,
   });
 }
 
-export function placesOf(settings: Pick<Settings, 'publicUrl' | 'temporal'>, namespace: string): Places {
+export function placesOf(settings: Pick<Settings, 'publicUrl' | 'docsUrl' | 'temporal'>, namespace: string): Places {
   const uiUrl = uiUrlOf(settings);
-  return { publicUrl: settings.publicUrl, namespace, ...(uiUrl === undefined ? {} : { uiUrl }) };
+  const { publicUrl, docsUrl } = settings;
+  return { publicUrl, docsUrl, namespace, ...(uiUrl === undefined ? {} : { uiUrl }) };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { context, propagation, trace } from '@opentelemetry/api';
-import type { Settings } from '../../config/index.js';
+import type { LiveSecrets, Settings } from '../../config/index.js';
 import { rootFlowOf, rootSpanIdOf, traceIdOf } from '../../tracing.js';
 
 /** Spans that wait to be sent. More are dropped, so an unavailable collector costs no memory. */
@@ -12,11 +12,12 @@ const SEND_WITHIN_MS = 5_000;
  * @param service `towline-gateway` or `towline-worker`
  */
 export async function openTracing(
-  settings: Pick<Settings, 'otlpEndpoint' | 'otlpHeaders' | 'traceRatio'>,
+  settings: Pick<Settings, 'otlpEndpoint' | 'traceRatio'>,
+  { otlpHeaders }: Pick<LiveSecrets, 'otlpHeaders'>,
   service: string,
   namespace: string,
 ): Promise<{ close(): Promise<void> }> {
-  const { otlpEndpoint, otlpHeaders: headers, traceRatio } = settings;
+  const { otlpEndpoint, traceRatio } = settings;
   if (otlpEndpoint === undefined) return { close: () => Promise.resolve() };
   const [base, { OTLPTraceExporter }, { AsyncLocalStorageContextManager }, { W3CTraceContextPropagator }, resources] =
     await Promise.all([
@@ -29,7 +30,7 @@ export async function openTracing(
   const random = new base.RandomIdGenerator();
   const rootFlow = () => rootFlowOf(context.active());
   const url = `${otlpEndpoint.replace(/\/$/, '')}/v1/traces`;
-  const exporter = new OTLPTraceExporter({ url, headers, timeoutMillis: SEND_WITHIN_MS });
+  const exporter = new OTLPTraceExporter({ url, headers: async () => otlpHeaders(), timeoutMillis: SEND_WITHIN_MS });
   const provider = new base.BasicTracerProvider({
     resource: resources.resourceFromAttributes({ 'service.name': service, 'service.namespace': namespace }),
     // Decided by the trace's id: all processes decide alike, so a flow is traced completely or not at all.

@@ -8,7 +8,6 @@ import type { CardIntake } from '../cards/card-intake.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { Settler } from '../dispatch/settler.js';
 import type { FlowWatch } from './flow-watch.js';
-import type { TakePage } from './list.js';
 import type { ParkedSince } from './parked-since.js';
 import type { TokenCheck } from '../http/bearer-token.js';
 import type { RateLimit } from '../http/rate-limit.js';
@@ -35,7 +34,8 @@ export interface FlowOperationDeps {
   readonly reader: FlowReader;
   readonly watch: FlowWatch;
   readonly parkedSince: ParkedSince;
-  readonly takePage: TakePage;
+  /** Takes one page of Temporal's for a caller. @throws Refusal 429 */
+  readonly takePage: (name: string) => void;
   readonly tokens: TokenCheck;
   readonly dispatcher: Pick<Dispatcher, 'nudge' | 'releaseWaiting'>;
   readonly settler: Pick<Settler, 'checkSoon'>;

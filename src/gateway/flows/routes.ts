@@ -19,7 +19,7 @@ const FlowAnswers = z.object({
   answers: z.array(
     z.object({
       operation: z.string(),
-      data: z.unknown().optional().meta({ description: "The service's own answer; absent where it refused." }),
+      data: z.unknown().optional().meta({ description: "The service's own answer; absent if it refused." }),
       rejected: z.looseObject({ httpStatus: z.int(), message: z.string() }).optional(),
       erased: z.string().optional().meta({ description: 'What was erased: `answer`, or `refusal`.' }),
     }),

@@ -27,7 +27,7 @@ type Json<T> = unknown extends T
       ? { readonly [Member in keyof T as string extends Member ? never : Member]: Json<T[Member]> }
       : T;
 
-export interface Asked<Params extends z.ZodObject, Query extends z.ZodType, Body extends z.ZodType> {
+export interface RouteRequest<Params extends z.ZodObject, Query extends z.ZodType, Body extends z.ZodType> {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   /** Who gives an order: `name` is recorded. */
@@ -54,7 +54,7 @@ export function addRoute<
   server: FastifyInstance,
   tokens: TokenCheck,
   route: Route<Params, Query, Body, Answer> & { readonly permission: Permission },
-  handle: (asked: Asked<Params, Query, Body>) => Json<z.output<Answer>> | Promise<Json<z.output<Answer>>>,
+  handle: (request: RouteRequest<Params, Query, Body>) => Json<z.output<Answer>> | Promise<Json<z.output<Answer>>>,
 ): void {
   const callers = new WeakMap<FastifyRequest, Caller>();
   const { params, query, body } = route;
@@ -72,7 +72,7 @@ export function addRoute<
         params: params === undefined ? {} : paramsOf(params, request),
         query: query === undefined ? undefined : parseBody(query, request.query, 'The query'),
         body: bodySchema === undefined ? given(request) : parseBody(bodySchema, given(request)),
-      } as Asked<Params, Query, Body>),
+      } as RouteRequest<Params, Query, Body>),
   });
 }
 

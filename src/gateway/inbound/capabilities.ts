@@ -1,3 +1,4 @@
+import type { Live } from '../../config/secret-files.js';
 import type { Settings } from '../../config/settings-shape.js';
 import { capabilitiesOf } from '../../flows/capability.js';
 import type { Store } from '../../store/store.js';
@@ -11,20 +12,26 @@ export interface Capabilities {
   isCallback(flowId: string, given: string): boolean;
   isSettlement(given: string): boolean;
   isWebhook(given: string): boolean;
-  /** Called before a refusal: true if the store's keys were rotated since, so that it has to be checked again. */
+  /** Called before a refusal: true if one was replaced since, so that it has to be checked again. */
   refresh(): Promise<boolean>;
-  /** Undefined if there is none: then `/settlements/…` is an unknown path. */
+  /** At the start. Undefined if there is none: then `/settlements/…` is an unknown path. */
   readonly settlement: string | undefined;
   readonly webhook: string;
 }
 
 type Account = Pick<Settings, 'serviceAccount' | 'settlementCapability' | 'development' | 'capabilityEpochs'>;
 
-export function createCapabilities(store: Pick<Store, 'macsInEpoch' | 'refreshKeys'>, settings: Account): Capabilities {
+/** @param given `SETTLEMENT_CAPABILITY`. @default as it is in the settings */
+export function createCapabilities(
+  store: Pick<Store, 'macsInEpoch' | 'refreshKeys'>,
+  settings: Account,
+  given: Live<string | undefined> = () => settings.settlementCapability,
+): Capabilities {
   const { serviceAccount: account, capabilityEpochs: epochs } = settings;
   const ofAccount = (purpose: 'settlement' | 'webhook') => capabilitiesOf(store, purpose, account, epochs);
   const settlements = () => {
-    if (settings.settlementCapability !== undefined) return [settings.settlementCapability];
+    const configured = given();
+    if (configured !== undefined) return [configured];
     return settings.development ? ofAccount('settlement') : [];
   };
   const isAmong = (given: string, known: readonly string[]) => known.some((one) => equalSecrets(given, one));
@@ -34,7 +41,10 @@ export function createCapabilities(store: Pick<Store, 'macsInEpoch' | 'refreshKe
     isCallback: (flowId, given) => isAmong(given, capabilitiesOf(store, 'callback', flowId, epochs)),
     isSettlement: (given) => isAmong(given, settlements()),
     isWebhook: (given) => isAmong(given, ofAccount('webhook')),
-    refresh: () => store.refreshKeys(),
+    async refresh() {
+      const before = given();
+      return given('now') !== before || store.refreshKeys();
+    },
   };
 }
 

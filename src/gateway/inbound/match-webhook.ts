@@ -91,15 +91,14 @@ async function theOne(claims: ClaimsToMatch, candidates: readonly Candidate[]): 
 async function sentOf(claims: ClaimsToMatch, candidates: readonly Candidate[]) {
   const sent: Candidate[] = [];
   const refuted: Candidate[] = [];
-  // One after the other: the connections for claims are few.
-  for (const candidate of candidates) {
-    const { flowId, reference } = candidate.address;
-    for (const claim of await claims.ofFlow(flowId)) {
-      // A refund has a claim of its flow, under a reference of its own: its events do not belong to the flow.
-      if (claim.reference !== reference || !(await wasSent(claims, claim))) continue;
-      const found = isOver(claim.phase) ? refuted : sent;
-      if (!found.includes(candidate)) found.push(candidate);
-    }
+  if (candidates.length === 0) return { sent, refuted };
+  // In one read: webhooks are matched one after the other.
+  for (const claim of await claims.ofFlow(...candidates.map(({ address }) => address.flowId))) {
+    const candidate = candidates.find(({ address }) => address.flowId === claim.flowId);
+    // A refund has a claim of its flow, under a reference of its own: its events do not belong to the flow.
+    if (candidate?.address.reference !== claim.reference || !(await wasSent(claims, claim))) continue;
+    const found = isOver(claim.phase) ? refuted : sent;
+    if (!found.includes(candidate)) found.push(candidate);
   }
   return { sent, refuted };
 }

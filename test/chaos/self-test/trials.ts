@@ -124,9 +124,9 @@ export const TRIALS = {
       mayPark('bank-withdrawal', reference, 'the scenario "never"');
       await order('bank-withdrawal', reference, SOON, 'never');
       const url = await callbackUrlOf(reference);
-      const told = { referenceId: reference, status: 'PROCESSING' };
-      await post(url, 'webhook', told);
-      await post(url, 'webhook', told);
+      const body = { referenceId: reference, status: 'PROCESSING' };
+      await post(url, 'webhook', body);
+      await post(url, 'webhook', body);
     },
   },
   'lower-word-last': {
@@ -156,11 +156,11 @@ export const TRIALS = {
     },
   },
   'begun-early': {
-    story: 'the service tells of what was begun elsewhere before its flow is started',
+    story: 'the service reports what was begun elsewhere before its flow is started',
     async play({ begin, order, untilState, untilTrue, deliveries }) {
       const reference = 'trial-begun-early';
       await begin('mobile-money-watch', reference);
-      await untilTrue('it to be told of', async () =>
+      await untilTrue('it to be reported', async () =>
         (await deliveries(reference)).some(({ stream, attempts }) => stream === 'webhook' && attempts.length > 0),
       );
       await order('mobile-money-watch', reference);

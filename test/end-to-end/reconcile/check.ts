@@ -3,6 +3,7 @@ import {
   allAccountedFor,
   executedOnce,
   noContradiction,
+  noneOverdue,
   noOrphansNoPhantoms,
   parkedAsExpected,
 } from './flows-and-service.js';
@@ -11,11 +12,12 @@ import { asOrdered } from './terms.js';
 import { asSeenOnTheWire } from './wire.js';
 import type { Violation, Witnesses } from './witnesses.js';
 
-/** Checks I1 to I8, I12, I13 and I15 on the witnesses. */
+/** Checks I1 to I8 and I12 to I15 on the witnesses. */
 export function check(witnesses: Witnesses): readonly Violation[] {
   return [
     executedOnce,
     allAccountedFor,
+    noneOverdue,
     booksBalance,
     refundedOnce,
     eventsAccountedFor,

@@ -2,7 +2,15 @@ import { decided, decisionsOf, startedFlows } from './driver.js';
 import { contentOf } from './events.js';
 import { groupBy } from './group-by.js';
 import { digest, parsed } from './json.js';
-import { canBeLookedUp, ELSEWHERE, MONEY, recordOperation, REFUND_SUFFIX, standingOf, type Standing } from './kinds.js';
+import {
+  canBeLookedUp,
+  ELSEWHERE,
+  MONEY,
+  recordOperation,
+  REFUND_SUFFIX,
+  paymentStateOf,
+  type PaymentState,
+} from './kinds.js';
 import { heldOf } from './money.js';
 import { postedEvents } from './posted-events.js';
 import type { FlowFact, Violation, Witnesses } from './witnesses.js';
@@ -57,6 +65,18 @@ export function allAccountedFor(witnesses: Witnesses): readonly Violation[] {
   ]);
 }
 
+/** After a deadline a flow checks the status once more, and tries to void what was never sent. */
+const GRACE_MS = 30_000;
+
+/** I14: no flow runs on past its deadline: by then it has ended, or waits for a person. */
+export function noneOverdue({ flows }: Witnesses): readonly Violation[] {
+  const late = flows.filter(({ state, overdueMs = 0 }) => state === 'running' && overdueMs > GRACE_MS);
+  return violations(
+    'I14',
+    late.map(({ flowId, overdueMs = 0 }) => `${flowId} runs ${Math.round(overdueMs / 1_000)} s past its deadline`),
+  );
+}
+
 /** I12: a flow is parked only if the driver expects it, with the fault that it injected. */
 export function parkedAsExpected({ flows, expectations, drivenAlone }: Witnesses): readonly Violation[] {
   if (!drivenAlone) return [];
@@ -86,7 +106,7 @@ export function noOrphansNoPhantoms({ executions, flows, claims }: Witnesses): r
 }
 
 /** States of a flow that fit the service's record. */
-const MAY: Readonly<Record<Standing, readonly string[]>> = {
+const MAY: Readonly<Record<PaymentState, readonly string[]>> = {
   none: ['failed', 'expired', 'cancelled', 'parked'],
   pending: ['parked'],
   settled: ['completed', 'parked'],
@@ -100,19 +120,19 @@ export function noContradiction(witnesses: Witnesses): readonly Violation[] {
   return witnesses.flows.flatMap((flow) => {
     const operation = recordOperation(flow.kind);
     const record = witnesses.records.find((one) => one.operation === operation && one.reference === flow.reference);
-    const standing = standingOf(
+    const paymentState = paymentStateOf(
       record,
       heldOf(witnesses, flow.reference).some(({ amount }) => amount > 0n),
     );
-    if (MAY[standing].includes(flow.state) || isExcused(flow, standing, record?.status, witnesses)) return [];
+    if (MAY[paymentState].includes(flow.state) || isExcused(flow, paymentState, record?.status, witnesses)) return [];
     const isFalseFailure =
-      ['failed', 'expired', 'cancelled'].includes(flow.state) && ['pending', 'settled', 'owed'].includes(standing);
-    const what = `${flow.flowId} is ${flow.state}, and the service says ${record?.status ?? 'nothing'} (${standing})`;
+      ['failed', 'expired', 'cancelled'].includes(flow.state) && ['pending', 'settled', 'owed'].includes(paymentState);
+    const what = `${flow.flowId} is ${flow.state}, and the service says ${record?.status ?? 'nothing'} (${paymentState})`;
     return violations(isFalseFailure ? 'I8' : 'I6', [what]);
   });
 }
 
-function isExcused(flow: FlowFact, standing: Standing, word: string | undefined, witnesses: Witnesses) {
+function isExcused(flow: FlowFact, paymentState: PaymentState, word: string | undefined, witnesses: Witnesses) {
   const { executions, inbox } = witnesses;
   // The driver has decided it, with a note that says why.
   if (flow.reason === 'closed_by_person') return decisionsOf(witnesses).some(({ flowId }) => flowId === flow.flowId);
@@ -120,18 +140,18 @@ function isExcused(flow: FlowFact, standing: Standing, word: string | undefined,
   if (MONEY[flow.kind] === null && flow.state === 'cancelled') return true;
   // Refunded by us.
   const refund = `${flow.reference}${REFUND_SUFFIX}`;
-  if (flow.state === 'refunded' && standing !== 'settled') {
+  if (flow.state === 'refunded' && paymentState !== 'settled') {
     return executions.some(({ operation, reference }) => operation === 'sendCrypto' && reference === refund);
   }
   // It changed after the flow had ended, and is listed for review: by the service's own words, and proven to be them.
-  const told = new Set(
+  const proven = new Set(
     postedEvents(witnesses)
       .filter(({ isGenuine, reference, status }) => isGenuine && reference === flow.reference && status === word)
       .map(({ body }) => digest(contentOf(parsed(body)))),
   );
   return inbox.some(
     ({ flowId, state, isTrusted, body }) =>
-      flowId === flow.flowId && state === 'late' && isTrusted && told.has(digest(contentOf(body))),
+      flowId === flow.flowId && state === 'late' && isTrusted && proven.has(digest(contentOf(body))),
   );
 }
 

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import { readJournal } from '../../harness/journal.js';
 import type { WireRequest } from '../../harness/wire-log.js';
 import { startedFlows } from './driver.js';
+import { at } from './json.js';
 import { MONEY } from './kinds.js';
 import type { PayloadKeys } from './open-sealed.js';
 import { readStore } from './read-store.js';
@@ -119,6 +120,18 @@ export function createFlowLookup({ client, taskQueue, journal }: Sources): () =>
       return [flow];
     });
   };
+}
+
+/** A worker that does not answer in this time does not say what its flow's deadline is. */
+const ANSWERED_WITHIN_MS = 5_000;
+
+/** A flow that has not come to rest, with how long its deadline has passed, if it can be asked for that. */
+export async function withOverdue({ client }: Pick<Sources, 'client'>, flow: FlowFact): Promise<FlowFact> {
+  if (flow.state !== 'running') return flow;
+  const query = () => client.workflow.getHandle(flow.flowId).query('flow');
+  const found = await client.connection.withDeadline(Date.now() + ANSWERED_WITHIN_MS, query).catch(() => undefined);
+  const overdueMs = Date.now() - Date.parse(String(at(found, 'view.deadlineAt')));
+  return overdueMs > 0 ? { ...flow, overdueMs } : flow;
 }
 
 async function flowInTemporal(client: Client, flowId: string): Promise<FlowFact | undefined> {

@@ -51,9 +51,9 @@ export const ELSEWHERE: readonly string[] = KINDS.flatMap(({ begunBy, record }) 
 export const recordOperation = (kind: string): string => OF_KIND.get(kind)?.record ?? kind;
 
 /** `none`: the service has no record. `owed`: it failed, and the service keeps a customer's money. */
-export type Standing = 'none' | 'pending' | 'settled' | 'failed' | 'refunded' | 'owed';
+export type PaymentState = 'none' | 'pending' | 'settled' | 'failed' | 'refunded' | 'owed';
 
-const WORDS: Readonly<Record<string, Standing>> = {
+const WORDS: Readonly<Record<string, PaymentState>> = {
   SUCCESSFUL: 'settled',
   SUCCESS: 'settled',
   COMPLETED: 'settled',
@@ -76,8 +76,8 @@ const WORDS: Readonly<Record<string, Standing>> = {
 };
 
 /** FAILED is no end if something was collected before: something is still held then. */
-export function standingOf(record: ServiceRecord | undefined, isHeld: boolean): Standing {
+export function paymentStateOf(record: ServiceRecord | undefined, isHeld: boolean): PaymentState {
   if (record === undefined) return 'none';
-  const standing = WORDS[record.status] ?? 'pending';
-  return standing === 'failed' && isHeld ? 'owed' : standing;
+  const state = WORDS[record.status] ?? 'pending';
+  return state === 'failed' && isHeld ? 'owed' : state;
 }

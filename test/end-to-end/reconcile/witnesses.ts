@@ -36,6 +36,8 @@ export interface FlowFact {
   readonly state: string;
   /** Type of the failure that it closed with. */
   readonly reason: string | null;
+  /** Of one that still ran when patience ended: how long its deadline, by its own view, had passed by then, ms. */
+  readonly overdueMs?: number;
 }
 
 export interface Execution {

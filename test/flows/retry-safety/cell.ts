@@ -65,12 +65,12 @@ function garbageOf({ operation, mode }: Cell): (typeof GARBAGE)[number] {
 }
 
 /** Two reads in a row must agree: a parked flow may be about to get the event that ends it. */
-async function untilDecided(handle: WorkflowHandle, tell: () => Promise<boolean>): Promise<FlowView> {
+async function untilDecided(handle: WorkflowHandle, report: () => Promise<boolean>): Promise<FlowView> {
   const giveUpAtMs = Date.now() + PATIENCE_MS;
   for (let parkedBefore = false; ;) {
-    const nothingToTell = await tell();
+    const nothingToReport = await report();
     const { view } = await handle.query<FlowReport>('flow');
-    const parked = view.parked !== null && nothingToTell;
+    const parked = view.parked !== null && nothingToReport;
     if (view.outcome !== null || (parked && parkedBefore)) return view;
     if (Date.now() > giveUpAtMs) throw new Error(`undecided: ${JSON.stringify(view, null, 1)}`);
     parkedBefore = parked;
@@ -91,15 +91,15 @@ function tellerOf(
 ) {
   const hasLookup = 'statusLookup' in operations[operation];
   if (hasLookup === (reportedAt !== undefined)) throw new Error(`${operation}: by lookup or by events, not both`);
-  let told = false;
+  let isReported = false;
   return async (): Promise<boolean> => {
     if (reportedAt === undefined) return true;
     const { executions } = await bench.control('GET', `/executions?operation=${operation}&reference=${reference}`);
     if ((executions as unknown[]).length === 0) return true;
     const path = operation === 'createBridgeDeposit' ? 'deposits' : 'transactions';
     const { [path]: found } = await bench.control('GET', `/${path}/${reference}`);
-    if (!told && (found as { status: string }[])[0]?.status === reportedAt) {
-      told = true;
+    if (!isReported && (found as { status: string }[])[0]?.status === reportedAt) {
+      isReported = true;
       await handle.signal('events', [trusted(reportedAt)]);
     }
     return false;

@@ -5,6 +5,7 @@ import { SERVICE_TOKEN } from '../../harness/fixed.js';
 import { newReference } from '../../harness/references.js';
 import { until } from '../../harness/until.js';
 import { anEvent } from '../../store/temporary-store.js';
+import { PAYMENT_BODY } from '../../sandbox/samples.js';
 import { callerOf, invoiceBody, PATHS, paymentBody, sample, type Caller } from './caller.js';
 
 let stack: Stack;
@@ -47,12 +48,15 @@ it('an invoice is not called paid by another way while the order to pay it may h
   const flowId = `invoice-payment/${reference}`;
   await caller.post(PATHS.invoice, invoiceBody(reference));
   const data = { reference_id: reference, status: 'SUCCESSFUL', amount: 499, currency: 'KES' };
-  await stack.store.inbox.receive(anEvent({ flowId, source: 'webhook', status: 'SUCCESSFUL', body: { data } }));
+  await stack.store.inbox.receive(
+    anEvent({ flowId, source: 'webhook', status: 'SUCCESSFUL', body: { event: 'payment.confirmed', data } }),
+  );
   await until('the flow to be parked', async () => (await stack.get(`/flows/${flowId}`)).body['state'] === 'parked');
   const order = () => caller.post(PATHS.pay, paymentBody(reference));
   expect(await order()).toMatchObject({ status: 409, body: { towline: { code: 'paid_by_another_way' } } });
 
-  const { referenceId: _, ...decided } = paymentBody(reference);
+  const { amount, currency, mobileMoney } = PAYMENT_BODY;
+  const decided = { amount: String(amount), currency, mobileMoney };
   const fingerprint = submitFingerprint(stack.store, 'payInvoice', decided);
   const claim = { account: 'default', operation: 'payInvoice', reference };
   await stack.store.claims.reserve(claim, { owner: 'before the restore', flowId, fingerprint });

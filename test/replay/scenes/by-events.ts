@@ -23,9 +23,9 @@ function starting({ kind, record: operation }: NamedKind) {
   };
 }
 
-function endingsOf(told: NamedKind): Scenes {
-  const { kind } = told;
-  const start = starting(told);
+function endingsOf(named: NamedKind): Scenes {
+  const { kind } = named;
+  const start = starting(named);
   const tracked = async (on: Stage, reference: string, more = {}) => {
     const flow = await start(on, reference, { more });
     await stage(flow, 'tracking');
@@ -117,9 +117,9 @@ function endingsOf(told: NamedKind): Scenes {
   };
 }
 
-function decisionsOf(told: NamedKind): Scenes {
-  const { kind } = told;
-  const start = starting(told);
+function decisionsOf(named: NamedKind): Scenes {
+  const { kind } = named;
+  const start = starting(named);
 
   return {
     [`${kind}-unknown-sent-again`]: {

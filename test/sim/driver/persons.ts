@@ -109,14 +109,14 @@ export function startPersons(
   /** By the service's own books: nothing was executed, or it was and ended so. Undefined: wait. */
   function honest(flowId: string, actions: readonly string[]): string | undefined {
     const flow = journal.flows.find((one) => one.flowId === flowId);
-    const standing = world.standingOf(flow);
+    const state = world.paymentStateOf(flow);
     const may: Readonly<Record<string, boolean>> = {
-      'send-again': standing === 'none',
-      'close-not-executed': standing === 'none',
-      'mark-completed': standing === 'settled',
-      'mark-failed': standing === 'failed',
-      'mark-refunded': standing === 'refunded',
-      'refund-now': standing === 'owed',
+      'send-again': state === 'none',
+      'close-not-executed': state === 'none',
+      'mark-completed': state === 'settled',
+      'mark-failed': state === 'failed',
+      'mark-refunded': state === 'refunded',
+      'refund-now': state === 'owed',
       'close-without-refund': false,
       'trust-settlement': false,
       'keep-waiting': true,

@@ -16,19 +16,19 @@ export interface Entry {
 }
 
 /** `none`: no record. `owed`: it failed, and the service keeps a customer's money. */
-type Standing = 'none' | 'pending' | 'settled' | 'failed' | 'refunded' | 'owed';
+type PaymentState = 'none' | 'pending' | 'settled' | 'failed' | 'refunded' | 'owed';
 
 /** The service's own rows, read without any code of the product. */
 export interface Book {
   executions(): readonly Executed[];
   entries(): readonly Entry[];
-  standingOf(flow: StartedByDriver | undefined): Standing;
+  paymentStateOf(flow: StartedByDriver | undefined): PaymentState;
   wordOf(flow: StartedByDriver): string | undefined;
   /** The refund address that the service gave for this deposit. */
   fallbackOf(reference: string): string | undefined;
 }
 
-const WORDS: Readonly<Record<string, Standing>> = {
+const WORDS: Readonly<Record<string, PaymentState>> = {
   SUCCESSFUL: 'settled',
   SUCCESS: 'settled',
   COMPLETED: 'settled',
@@ -87,11 +87,11 @@ export function createBook(sandbox: SimSandbox): Book {
       sandbox
         .all('SELECT fallback_address FROM deposits WHERE reference = ?', reference)
         .map((row) => String(row['fallback_address']))[0],
-    standingOf(flow) {
+    paymentStateOf(flow) {
       const word = flow === undefined ? undefined : wordOf(flow);
       if (flow === undefined || word === undefined) return 'none';
-      const standing = WORDS[word] ?? 'pending';
-      if (standing !== 'failed') return standing;
+      const state = WORDS[word] ?? 'pending';
+      if (state !== 'failed') return state;
       const isHeld = heldOf(entries(), flow.reference) > 0n;
       return isHeld || (word === 'FAILED' && cryptoWasPaid(entries(), flow.reference)) ? 'owed' : 'failed';
     },

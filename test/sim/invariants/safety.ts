@@ -95,11 +95,16 @@ function neverFalselyFailed({ book, journal, wire, ended }: SafetyFacts): readon
     const flow = journal.flows.find((one) => one.flowId === flowId);
     if (flow === undefined || !['failed', 'expired', 'cancelled'].includes(state)) return [];
     if (isPaidUnseen(flow, atMs, wire)) return [];
-    const standing = book.standingOf(flow);
-    if (!['pending', 'settled', 'owed'].includes(standing) || isExcused(flow, state, reason, journal)) return [];
+    const paymentState = book.paymentStateOf(flow);
+    if (!['pending', 'settled', 'owed'].includes(paymentState) || isExcused(flow, state, reason, journal)) return [];
     const word = book.wordOf(flow) ?? 'nothing';
     return [
-      violation('I8', `${flowId} is ${state} (${reason ?? ''})`, 'no open or settled entry', `${word}: ${standing}`),
+      violation(
+        'I8',
+        `${flowId} is ${state} (${reason ?? ''})`,
+        'no open or settled entry',
+        `${word}: ${paymentState}`,
+      ),
     ];
   });
 }

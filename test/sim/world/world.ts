@@ -59,7 +59,7 @@ export interface World {
   readonly processes: readonly Process[];
   gateways(): readonly SimGateway[];
   /** For an honest person, who asks the service by telephone. */
-  standingOf: (flow: StartedByDriver | undefined) => string;
+  paymentStateOf: (flow: StartedByDriver | undefined) => string;
   /** Called whenever a run closes. */
   onClosed(work: (run: Run) => void): void;
   /** Puts the store back as docs/deployment.md orders: with every gateway and worker stopped, and its epoch raised. */
@@ -137,9 +137,9 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         };
         const fault = faultOf(weather.storeFails);
         // A read that fails is the same whether it was done or not.
-        const told = !writes && fault === 'fails-after' ? 'fails-before' : fault;
+        const effect = !writes && fault === 'fails-after' ? 'fails-before' : fault;
         const error = () => new StoreUnavailableError('SIMULATED');
-        return call(core, process, { label, fault: told, work, error, shown: () => '' });
+        return call(core, process, { label, fault: effect, work, error, shown: () => '' });
       },
     );
     const client = createSimClient({
@@ -279,7 +279,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     wire,
     alarms,
     processes,
-    standingOf: () => 'none',
+    paymentStateOf: () => 'none',
     gateways: () => gateways.filter(({ process }) => process.isAlive && !process.isStopped),
     onClosed: (work) => void closed.push(work),
     lost,

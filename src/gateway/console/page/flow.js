@@ -19,6 +19,7 @@ export function FlowPage({ flowId, me, ui }) {
       flow &&
       html`<${Facts} flow=${flow} ui=${ui} />
         ${said && html`<p class=${said.isRefused ? 'problem' : 'done'} role="alert">${said.message}</p>`}
+        ${flow.proposal && html`<${Proposal} flow=${flow} me=${me} path=${path} reload=${reload} setSaid=${setSaid} />`}
         ${flow.parked && html`<${Parked} flow=${flow} me=${me} path=${path} reload=${reload} setSaid=${setSaid} />`}
         ${flow.state === 'running' && html`<${Running} flow=${flow} me=${me} path=${path} reload=${reload} setSaid=${setSaid} />`}
         <section aria-labelledby="timeline">
@@ -66,6 +67,76 @@ function Facts({ flow, ui }) {
   </dl>`;
 }
 
+/** @returns whether the gateway took the order; `setSaid` gets the answer, as a sentence for the person who gave it */
+async function give({ path, reload, setSaid }, { at, action = at, body, done = 'The order is accepted.' }) {
+  setSaid(undefined);
+  let isTaken = true;
+  try {
+    const { proposal } = await call('POST', `${path}/${at}`, body);
+    const isProposed = proposal?.action === action;
+    setSaid({ message: isProposed ? 'Proposed. A second person has to order the same.' : done });
+  } catch (error) {
+    isTaken = false;
+    setSaid({ message: error.message, isRefused: true });
+  }
+  await reload();
+  return isTaken;
+}
+
+/** An order that waits for a second person. Whoever gave it, or may give it, may withdraw it. */
+function Proposal({ flow, me, ...page }) {
+  const { action, by, note } = flow.proposal;
+  const isTheirs = by === me.name || me.may.includes(flow.parked ? 'resolve' : 'approve-quote');
+  return html`<div class="proposal">
+    <p>
+      ${by} proposed <strong>${action}</strong>${note ? `: “${note}”` : ''}. A second person carries it out by ordering
+      the same.
+    </p>
+    ${
+      isTheirs &&
+      me.may.includes('withdraw') &&
+      html`<${NotedOrder}
+        flow=${flow}
+        ...${page}
+        at="withdraw"
+        text="Withdraw the proposal"
+        done="The proposal is withdrawn."
+      />`
+    }
+  </div>`;
+}
+
+/** A button for an order that is given with only a note. */
+function NotedOrder({ flow, path, reload, setSaid, at, text, done }) {
+  const [isAsked, setIsAsked] = useState(false);
+  const [note, setNote] = useState('');
+  const carryOut = async () => {
+    setIsAsked(false);
+    if (await give({ path, reload, setSaid }, { at, body: { note }, done })) setNote('');
+  };
+  return html`<button type="button" onClick=${() => setIsAsked(true)}>${text}</button> ${
+      isAsked &&
+      html`<${Confirm} title=${`${text}?`} yes=${`Yes, ${at}`} onYes=${carryOut} onNo=${() => setIsAsked(false)}>
+        <p>${flow.flowId}</p>
+        <${Note} label="Note: why" note=${note} setNote=${setNote} />
+      <//>`
+    }`;
+}
+
+/** The reason of an order, kept with it: as many characters as the gateway accepts. */
+function Note({ label, note, setNote }) {
+  return html`<label>
+    ${label}
+    <textarea
+      required
+      rows="3"
+      maxlength="1000"
+      value=${note}
+      onInput=${(event) => setNote(event.target.value)}
+    ></textarea>
+  </label>`;
+}
+
 function Parked({ flow, me, path, reload, setSaid }) {
   const { parked } = flow;
   const evidence = Object.entries(parked.evidence);
@@ -97,31 +168,14 @@ function Decide({ flow, path, reload, setSaid }) {
   const [until, setUntil] = useState('');
   const [isAsked, setIsAsked] = useState(false);
   const { parked } = flow;
-  const proposal = flow.proposal ?? null;
   const carryOut = async () => {
     setIsAsked(false);
-    setSaid(undefined);
-    try {
-      const chosen = until === '' || action !== 'keep-waiting' ? {} : { until: new Date(until).toISOString() };
-      const after = await call('POST', `${path}/resolve`, { action, note, ...chosen });
-      setSaid({
-        message: after.proposal ? 'Proposed. A second person has to order the same.' : 'The order is accepted.',
-      });
-      setNote('');
-    } catch (error) {
-      setSaid({ message: error.message, isRefused: true });
-    }
-    await reload();
+    const chosen = until === '' || action !== 'keep-waiting' ? {} : { until: new Date(until).toISOString() };
+    const order = { at: 'resolve', action, body: { action, note, ...chosen } };
+    if (await give({ path, reload, setSaid }, order)) setNote('');
   };
   return html`<section aria-labelledby="decide">
     <h2 id="decide">Decide</h2>
-    ${
-      proposal &&
-      html`<p class="proposal">
-        ${proposal.by} proposed <strong>${proposal.action}</strong>${proposal.note ? `: “${proposal.note}”` : ''}. A
-        second person carries it out by ordering the same.
-      </p>`
-    }
     <p class="hint">What each action does: <code>docs/parked-flows.md#${parked.reason}</code></p>
     <form
       onSubmit=${(event) => {
@@ -154,16 +208,7 @@ function Decide({ flow, path, reload, setSaid }) {
           <input type="datetime-local" value=${until} onInput=${(event) => setUntil(event.target.value)} />
         </label>`
       }
-      <label>
-        Note: what you checked, and with whom
-        <textarea
-          required
-          rows="3"
-          maxlength="2000"
-          value=${note}
-          onInput=${(event) => setNote(event.target.value)}
-        ></textarea>
-      </label>
+      <${Note} label="Note: what you checked, and with whom" note=${note} setNote=${setNote} />
       <button type="submit">Carry out</button>
     </form>
     ${
@@ -178,18 +223,7 @@ function Decide({ flow, path, reload, setSaid }) {
 }
 
 /** A running flow can be cancelled until its money moves, and a quote that waits can be approved. */
-function Running({ flow, me, path, reload, setSaid }) {
-  const [asked, setAsked] = useState(undefined);
-  const order = async ({ at }) => {
-    setAsked(undefined);
-    try {
-      await call('POST', `${path}/${at}`, {});
-      setSaid({ message: 'The order is accepted.' });
-    } catch (error) {
-      setSaid({ message: error.message, isRefused: true });
-    }
-    await reload();
-  };
+function Running({ flow, me, ...page }) {
   const orders = [
     ...(flow.stage === 'awaiting-approval' && me.may.includes('approve-quote')
       ? [{ at: 'approve-quote', text: 'Approve the quote' }]
@@ -197,18 +231,7 @@ function Running({ flow, me, path, reload, setSaid }) {
     ...(me.may.includes('cancel') ? [{ at: 'cancel', text: 'Cancel the flow' }] : []),
   ];
   return html`<div class="buttons">
-    ${orders.map((one) => html`<button type="button" onClick=${() => setAsked(one)}>${one.text}</button>`)}
-    ${
-      asked &&
-      html`<${Confirm}
-        title=${`${asked.text}?`}
-        yes=${asked.text}
-        onYes=${() => order(asked)}
-        onNo=${() => setAsked(undefined)}
-      >
-        <p>${flow.flowId}</p>
-      <//>`
-    }
+    ${orders.map(({ at, text }) => html`<${NotedOrder} key=${at} flow=${flow} ...${page} at=${at} text=${text} />`)}
   </div>`;
 }
 

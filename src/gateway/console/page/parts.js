@@ -101,20 +101,26 @@ export function Select({ label, value, options, onChange }) {
   </label>`;
 }
 
-/** Asks for confirmation. A native dialog: Escape closes it, and the focus returns to where it was. */
+/** Asks for confirmation, with the fields of `children` filled in. A native dialog: Escape closes it, and the focus returns to where it was. */
 export function Confirm({ title, children, yes, onYes, onNo }) {
   const dialog = useRef(null);
   useEffect(() => {
     dialog.current.showModal();
     return () => dialog.current?.close();
   }, []);
+  const submit = (event) => {
+    event.preventDefault();
+    onYes();
+  };
   return html`<dialog ref=${dialog} aria-labelledby="confirm-title" onCancel=${onNo}>
     <h2 id="confirm-title">${title}</h2>
-    ${children}
-    <div class="buttons">
-      <button type="button" onClick=${onNo} autofocus>No, go back</button>
-      <button type="button" class="dangerous" onClick=${onYes}>${yes}</button>
-    </div>
+    <form onSubmit=${submit}>
+      ${children}
+      <div class="buttons">
+        <button type="button" onClick=${onNo} autofocus>No, go back</button>
+        <button type="submit" class="dangerous">${yes}</button>
+      </div>
+    </form>
   </dialog>`;
 }
 
