@@ -40,6 +40,8 @@ interface WorkerOptions extends WorkerShare {
   readonly log: LogSink;
   /** Prebuilt workflow bundle; default: `dist/workflow-bundle.js` if it exists, else bundled now. */
   readonly bundlePath?: string;
+  /** @default DORMANT_PATCHES */
+  readonly dormantPatches?: readonly string[];
   /** The one that flows are started on; the others are named after it. @default TASK_QUEUE */
   readonly taskQueue?: string;
   readonly identity?: string;
@@ -54,6 +56,13 @@ export interface RunningWorker {
   shutdown(): Promise<void>;
 }
 
+/**
+ * Names of `patched('…')` in the workflows that this release knows and does not use yet: a flow that has passed one
+ * goes on here, and no other passes it. A patch is listed for the release that brings it, so that a rollback to that
+ * release can take over the flows of the next one.
+ */
+const DORMANT_PATCHES: readonly string[] = [];
+
 /** How much longer than the longest money POST a worker waits for its activities at shutdown, ms. */
 const GRACE_BEYOND_POST_MS = 15_000;
 
@@ -64,12 +73,13 @@ const LONGEST_BEAT_PAUSE_MS = 250;
 export async function startWorker(options: WorkerOptions): Promise<RunningWorker> {
   const { taskQueue = TASK_QUEUE, queues = QUEUES, slots = {}, moneyPerSecond, buildId } = options;
   const bundle = queues.includes('flows') ? { workflowBundle: await workflowBundle(options.bundlePath) } : {};
+  const patches = leftInactive(options.dormantPatches ?? DORMANT_PATCHES);
   return runningWorkers(
     options,
     queues.map((queue) => ({
       taskQueue: taskQueueOf(taskQueue, queue),
       activities: activitiesOn(options.activities, queue),
-      ...(queue === 'flows' ? bundle : {}),
+      ...(queue === 'flows' ? { ...bundle, ...patches } : {}),
       ...(slots[queue] === undefined ? {} : { maxConcurrentActivityTaskExecutions: slots[queue] }),
       ...(queue !== 'money' || moneyPerSecond === undefined ? {} : { maxTaskQueueActivitiesPerSecond: moneyPerSecond }),
       ...(buildId === undefined ? {} : { workerDeploymentOptions: versionOf(taskQueue, buildId) }),
@@ -84,7 +94,14 @@ const versionOf = (deploymentName: string, buildId: string): WorkerDeploymentOpt
   defaultVersioningBehavior: 'AUTO_UPGRADE',
 });
 
-type Work = Pick<SdkWorkerOptions, 'activities' | 'workflowBundle' | 'taskQueue' | 'workerDeploymentOptions'>;
+/** The SDK asks only where no history decides. */
+const leftInactive = (dormant: readonly string[]): Pick<SdkWorkerOptions, 'patchActivationCallback'> =>
+  dormant.length === 0 ? {} : { patchActivationCallback: ({ patchId }) => !dormant.includes(patchId) };
+
+type Work = Pick<
+  SdkWorkerOptions,
+  'activities' | 'workflowBundle' | 'taskQueue' | 'workerDeploymentOptions' | 'patchActivationCallback'
+>;
 
 /** Workers that live and end together: if one fails, the process does not continue with a part of its work. */
 async function runningWorkers(

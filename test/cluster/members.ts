@@ -16,6 +16,8 @@ export interface MembersOptions {
   readonly databaseUrl: string;
   readonly folder: string;
   readonly uiUrl?: string;
+  /** More settings of gateways and workers. */
+  readonly env?: Readonly<Record<string, string>>;
   /** @default free ones */
   readonly gatewayPorts?: readonly number[];
 }
@@ -52,6 +54,7 @@ export async function startMembers(options: MembersOptions): Promise<Members> {
     TOWLINE_HOME: homes.ours,
     TEMPORAL_ADDRESS: options.temporalAddress,
     TEMPORAL_NAMESPACE: options.namespace,
+    ...options.env,
     ...(options.uiUrl === undefined ? {} : { TEMPORAL_UI_URL: options.uiUrl }),
     DATABASE_URL: options.databaseUrl,
     SERVICE_BASE_URL: `http://127.0.0.1:${sandboxPort}`,

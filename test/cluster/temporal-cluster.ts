@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { Connection } from '@temporalio/client';
+import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { nextFreePort } from '../../src/dev-server/free-port.js';
 import { startGuarded, type GuardedProcess } from '../../src/dev-server/guarded-process.js';
 import { lastLines, runCommand } from '../../src/dev-server/run-command.js';
@@ -26,7 +26,16 @@ export interface TemporalClusterOptions {
   readonly folder: string;
   /** URL at which its UI decodes payloads. */
   readonly codecEndpoint?: string;
+  /** Its frontend then takes only this client's certificate. @default plaintext */
+  readonly mtls?: Mtls;
   readonly log: (line: string) => void;
+}
+
+/** PEM. */
+export interface Mtls {
+  /** For the name "localhost". */
+  readonly server: { readonly ca: string; readonly cert: string; readonly key: string };
+  readonly client: { readonly cert: string; readonly key: string };
 }
 
 /** Fixed for ever once a cluster has flows. Production takes 512 or more; one machine has fewer flows than that. */
@@ -53,7 +62,7 @@ export const temporalPrograms = (log: (line: string) => void) =>
 
 /** @throws Error that says what is missing, or shows the last log lines of the part that did not start */
 export async function startTemporalCluster(options: TemporalClusterOptions): Promise<TemporalCluster> {
-  const { folder, log } = options;
+  const { folder, log, mtls } = options;
   await mkdir(folder, { recursive: true });
   const programs = await temporalPrograms(log);
   const database = new URL(options.databaseUrl);
@@ -62,7 +71,7 @@ export async function startTemporalCluster(options: TemporalClusterOptions): Pro
     makeDatabase(programs['temporal-sql-tool'], database, 'temporal_visibility', 'visibility'),
   ]);
 
-  const { config, port } = await serverConfig(database, folder);
+  const { config, port } = await serverConfig(database, folder, mtls);
   const configFile = join(folder, 'server.yaml');
   // It holds the password of the database.
   await writeFile(configFile, stringify(config), { mode: 0o600 });
@@ -71,9 +80,14 @@ export async function startTemporalCluster(options: TemporalClusterOptions): Pro
   const server = await startGuarded(programs['temporal-server'], serverArgs, logFile);
   const address = `127.0.0.1:${port}`;
   try {
-    await untilReady(address, server, logFile);
+    await untilReady({ address, ...tlsOfClient(mtls) }, server, logFile);
     const codec = options.codecEndpoint === undefined ? {} : { codec: { endpoint: options.codecEndpoint } };
-    const ui = await startTemporalUi(programs['temporal-ui'], { address, folder, settings: () => codec });
+    const tls = mtls === undefined ? {} : { tls: tlsOfUi(mtls) };
+    const ui = await startTemporalUi(programs['temporal-ui'], {
+      address,
+      folder,
+      settings: () => ({ ...codec, ...tls }),
+    });
     return {
       address,
       uiUrl: ui.url,
@@ -109,7 +123,11 @@ async function makeDatabase(tool: string, database: URL, name: string, schema: s
   }
 }
 
-async function serverConfig(database: URL, folder: string): Promise<{ config: object; port: number }> {
+async function serverConfig(
+  database: URL,
+  folder: string,
+  mtls: Mtls | undefined,
+): Promise<{ config: object; port: number }> {
   const ports: number[] = [];
   while (ports.length < 9) ports.push(await nextFreePort(FIRST_PORT, ports));
   const [port = 0, httpPort] = ports;
@@ -146,7 +164,10 @@ async function serverConfig(database: URL, folder: string): Promise<{ config: ob
         numHistoryShards: HISTORY_SHARDS,
         datastores: { main: store('temporal', 20), visibility: store('temporal_visibility', 10) },
       },
-      global: { membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' } },
+      global: {
+        membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' },
+        ...(mtls === undefined ? {} : { tls: tlsOfServer(mtls) }),
+      },
       services: {
         // Its membership port is the last of the nine, since the second one is its HTTP port.
         frontend: service(0, { httpPort, membershipPort: ports[8] }),
@@ -171,6 +192,38 @@ async function serverConfig(database: URL, folder: string): Promise<{ config: ob
   };
 }
 
+const SERVER_NAME = 'localhost';
+const base64 = (pem: string): string => Buffer.from(pem).toString('base64');
+const keyPair = ({ cert, key }: Mtls['client']) => ({ certData: base64(cert), keyData: base64(key) });
+
+/** The server's own worker is a client of its frontend. */
+function tlsOfServer({ server, client }: Mtls): object {
+  const asClient = { serverName: SERVER_NAME, rootCaData: [base64(server.ca)] };
+  return {
+    frontend: {
+      server: { ...keyPair(server), requireClientAuth: true, clientCaData: [base64(client.cert)] },
+      client: asClient,
+    },
+    systemWorker: { ...keyPair(client), client: asClient },
+  };
+}
+
+const tlsOfUi = ({ server, client }: Mtls): object => ({
+  ...keyPair(client),
+  caData: base64(server.ca),
+  serverName: SERVER_NAME,
+  enableHostVerification: true,
+});
+
+function tlsOfClient(mtls: Mtls | undefined): Pick<ConnectionOptions, 'tls'> {
+  if (mtls === undefined) return {};
+  const { server, client } = mtls;
+  const clientCertPair = { crt: Buffer.from(client.cert), key: Buffer.from(client.key) };
+  return {
+    tls: { serverNameOverride: SERVER_NAME, serverRootCACertificate: Buffer.from(server.ca), clientCertPair },
+  };
+}
+
 /** Eager starts and activities save a round trip each, as on our dev server. */
 const DYNAMIC_CONFIG = {
   'system.enableActivityEagerExecution': [{ value: true }],
@@ -178,7 +231,7 @@ const DYNAMIC_CONFIG = {
 };
 
 /** Until the namespace `default` can be used: with its search attributes. */
-async function untilReady(address: string, server: GuardedProcess, logFile: string): Promise<void> {
+async function untilReady(reach: ConnectionOptions, server: GuardedProcess, logFile: string): Promise<void> {
   let ended: number | NodeJS.Signals | undefined;
   void server.ended.then((how) => (ended = how));
   const failed = async (what: string) =>
@@ -190,7 +243,7 @@ async function untilReady(address: string, server: GuardedProcess, logFile: stri
     'the Temporal server to answer',
     async () => {
       if (ended !== undefined) throw await failed(`ended at its start (${ended})`);
-      connection = await Connection.connect({ address, connectTimeout: '1s' }).catch(() => undefined);
+      connection = await Connection.connect({ ...reach, connectTimeout: '1s' }).catch(() => undefined);
       return connection !== undefined;
     },
     READY_WITHIN_MS,

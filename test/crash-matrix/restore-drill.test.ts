@@ -1,5 +1,7 @@
-import { copyFile, rm, stat } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FlowReport } from '../../src/protocol/messages.js';
@@ -12,7 +14,12 @@ import { controlOf } from '../harness/service.js';
 import { until } from '../harness/until.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
+import { findPostgres } from '../setup/postgres/find-postgres.js';
+import { makeTemporaryDatabase, type TemporaryDatabase } from '../setup/postgres/temporary-database.js';
+import { describeStores } from '../store/store-kinds.js';
 import { openWorkerRig } from './worker-process.js';
+
+type Rig = Awaited<ReturnType<typeof openWorkerRig>>;
 
 /** The service has a lookup for the one, and none for the other. */
 const KINDS = { 'crypto-send': cryptoSend, 'bank-withdrawal': bankWithdrawal } as const;
@@ -21,58 +28,89 @@ const IN_A_GROUP = OF_EACH_KIND * Object.keys(KINDS).length;
 
 const scratch = await scratchFolder();
 
-let rig: Awaited<ReturnType<typeof openWorkerRig>>;
-beforeAll(async () => {
-  // The service executes a repeat again, so that a second POST cannot hide.
-  rig = await openWorkerRig(scratch, newReference('drill'), { stepMs: 20, repeatMode: 'execute-again' });
+describeStores('fault 55, as a drill: a backup under load, a disaster, the restore', (kind) => {
+  let database: TemporaryDatabase | undefined;
+  let rig: Rig;
+  beforeAll(async () => {
+    database = kind === 'postgres' ? await makeTemporaryDatabase() : undefined;
+    const folder = join(scratch, kind);
+    await mkdir(folder);
+    // The service executes a repeat again, so that a second POST cannot hide.
+    const sandbox = { stepMs: 20, repeatMode: 'execute-again' } as const;
+    rig = await openWorkerRig(folder, newReference('drill'), sandbox, undefined, database?.url);
+  });
+  afterAll(async () => {
+    await rig.close();
+    await database?.drop();
+  });
+
+  test('nothing is sent twice, and nothing is lost', async () => {
+    const worker = await rig.startWorker();
+    const before = await startFlows(rig, 'before');
+    await answered(rig, before);
+
+    const during = await startFlows(rig, 'during');
+    await underWay(rig);
+    const copy = join(scratch, kind, 'backup');
+    await (database === undefined ? backUp(rig, copy) : dump(database, copy));
+    await answered(rig, during);
+
+    const after = await startFlows(rig, 'after');
+    await answered(rig, after);
+    const cut = await startFlows(rig, 'cut');
+    await underWay(rig);
+    worker.child.kill('SIGKILL');
+    await worker.ended;
+    rig.service.letGo();
+    const waiting = await startFlows(rig, 'waiting');
+
+    if (database === undefined) {
+      for (const suffix of ['', '-wal', '-shm']) await rm(rig.store + suffix, { force: true });
+      await copyFile(copy, rig.store);
+    } else {
+      await restore(database, copy);
+    }
+    const raised = await run(['store', 'raise-epoch'], rig.env);
+    expect(raised).toMatchObject({ code: 0, out: expect.stringContaining('in epoch 2 now') });
+    await rig.startWorker();
+    await answered(rig, waiting);
+
+    const all = [before, during, after, cut, waiting].flat();
+    // The service's answer to these is lost, and so is their claim.
+    const unsure = cut.filter((flow) => flow.kind === 'bank-withdrawal');
+    const ended = await Promise.all(all.filter((flow) => !unsure.includes(flow)).map((flow) => endOf(flow)));
+    expect(new Set(ended)).toEqual(new Set(['completed']));
+    for (const { handle } of unsure) {
+      const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
+      expect(view.parked?.reason).toBe('unknown_outcome');
+    }
+    const { executions } = controlOf(rig.sandbox.url);
+    const counts = await Promise.all(all.map((flow) => executions(KINDS[flow.kind].record, flow.reference)));
+    expect(counts).toEqual(all.map(() => 1));
+  });
 });
-afterAll(() => rig.close());
 
-test('fault 55, as a drill: a backup under load, a disaster, the restore: nothing is sent twice, and nothing is lost', async () => {
-  const worker = await rig.startWorker();
-  const before = await startFlows('before');
-  await answered(before);
-
-  const during = await startFlows('during');
-  await underWay();
-  const copy = join(scratch, 'backup.db');
+/** The embedded store. */
+async function backUp(rig: Rig, copy: string): Promise<void> {
   expect(await run(['store', 'backup', copy], rig.env)).toMatchObject({ code: 0 });
   expect((await stat(copy)).mode & 0o777).toBe(0o600);
   expect(await run(['store', 'backup', copy], rig.env)).toMatchObject({
     code: 1,
     err: `${copy} exists: name a new file.`,
   });
-  await answered(during);
+}
 
-  const after = await startFlows('after');
-  await answered(after);
-  const cut = await startFlows('cut');
-  await underWay();
-  worker.child.kill('SIGKILL');
-  await worker.ended;
-  rig.service.letGo();
-  const waiting = await startFlows('waiting');
+const dump = ({ url }: TemporaryDatabase, copy: string) =>
+  postgresTool('pg_dump', '--format', 'custom', '--file', copy, url);
 
-  for (const suffix of ['', '-wal', '-shm']) await rm(rig.store + suffix, { force: true });
-  await copyFile(copy, rig.store);
-  const raised = await run(['store', 'raise-epoch'], rig.env);
-  expect(raised).toMatchObject({ code: 0, out: expect.stringContaining('in epoch 2 now') });
-  await rig.startWorker();
-  await answered(waiting);
+/** In place: what came after the backup is gone, as on a new server. */
+async function restore({ url, query }: TemporaryDatabase, copy: string): Promise<void> {
+  await query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
+  await postgresTool('pg_restore', '--exit-on-error', '--dbname', url, copy);
+}
 
-  const all = [before, during, after, cut, waiting].flat();
-  // The service's answer to these is lost, and so is their claim.
-  const unsure = cut.filter(({ kind }) => kind === 'bank-withdrawal');
-  const ended = await Promise.all(all.filter((flow) => !unsure.includes(flow)).map((flow) => endOf(flow)));
-  expect(new Set(ended)).toEqual(new Set(['completed']));
-  for (const { handle } of unsure) {
-    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
-    expect(view.parked?.reason).toBe('unknown_outcome');
-  }
-  const { executions } = controlOf(rig.sandbox.url);
-  const counts = await Promise.all(all.map(({ kind, reference }) => executions(KINDS[kind].record, reference)));
-  expect(counts).toEqual(all.map(() => 1));
-});
+const postgresTool = (name: string, ...args: readonly string[]) =>
+  promisify(execFile)(join(findPostgres(process.env) ?? '', name), args);
 
 interface Flow {
   readonly kind: keyof typeof KINDS;
@@ -80,7 +118,7 @@ interface Flow {
   readonly handle: WorkflowHandle;
 }
 
-async function startFlows(word: string): Promise<readonly Flow[]> {
+async function startFlows(rig: Rig, word: string): Promise<readonly Flow[]> {
   const kinds = Object.keys(KINDS) as Flow['kind'][];
   return Promise.all(
     kinds
@@ -97,11 +135,11 @@ async function startFlows(word: string): Promise<readonly Flow[]> {
 }
 
 /** The service has executed all POSTs of a group, and answered none. */
-const underWay = () => until('the POSTs to be under way', () => rig.service.underWay() === IN_A_GROUP);
+const underWay = (rig: Rig) => until('the POSTs to be under way', () => rig.service.underWay() === IN_A_GROUP);
 
 /** Has the service answer their POSTs, and waits until the flows know it. */
-async function answered(flows: readonly Flow[]): Promise<void> {
-  await underWay();
+async function answered(rig: Rig, flows: readonly Flow[]): Promise<void> {
+  await underWay(rig);
   rig.service.letGo();
   await Promise.all(
     flows.map(({ handle }) => untilFlow(handle, ({ view }) => view.stage === 'tracking' || view.state !== 'running')),

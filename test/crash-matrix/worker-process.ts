@@ -31,16 +31,18 @@ export interface GatewayProcess extends CliProcess {
 }
 
 /**
- * A sandbox behind a slow service, a namespace of its own, and processes of workers and gateways with one embedded store.
+ * A sandbox behind a slow service, a namespace of its own, and processes of workers and gateways with one store.
  *
  * @param scratch a folder of the test
  * @param temporalAddress default: the test run's server
+ * @param databaseUrl of a store on Postgres; default: an embedded one
  */
 export async function openWorkerRig(
   scratch: string,
   namespace: string,
   sandboxOptions: Pick<SandboxOptions, 'stepMs' | 'repeatMode'>,
   temporalAddress = process.env['TEST_TEMPORAL_ADDRESS'] as string,
+  databaseUrl?: string,
 ) {
   const home = join(scratch, 'home');
   const sandbox = await startSandbox({ dbPath: join(scratch, 'sandbox.db'), token: 'a-token', ...sandboxOptions });
@@ -57,6 +59,7 @@ export async function openWorkerRig(
   const env = {
     PATH: process.env['PATH'] ?? '',
     TOWLINE_HOME: home,
+    ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }),
     SERVICE_BASE_URL: service.url,
     // The end of a worker cuts no POST before its time, however slow this machine is.
     SERVICE_TIMEOUT: '600',

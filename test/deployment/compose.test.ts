@@ -276,7 +276,7 @@ describe('docker-compose.yml', () => {
     expect(read('docs/settings.md')).toMatch(/^\| `SERVICE_TIMEOUT` .*twenty seconds/m);
   });
 
-  it('pins every image', () => {
+  it('pins every image to a version', () => {
     const images = [
       ...services.map(([, { image = '' }]) => image),
       ...[...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, image = '']) => image),

@@ -16,7 +16,7 @@ export function openRealTemporal(options: TestTemporalOptions): TestTemporal {
     address,
     pass: (ms) => sleep(ms),
     worker: (activities, share) =>
-      startWorker({ ...works, ...share, activities, bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '', taskQueue }),
+      startWorker({ ...works, bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '', ...share, activities, taskQueue }),
     cardWorker: (activities, cards) => startCardWorker({ ...works, activities, cards }),
     close: () => temporal.close(),
   };

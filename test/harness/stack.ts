@@ -21,8 +21,7 @@ import { openAt } from '../store/temporary-store.js';
 import { ACCOUNT, keyring as testKeys, NAMESPACE, SERVICE_TOKEN, SETTLEMENT_SECRET } from './fixed.js';
 import { openGateway, type TestGateway } from './gateway.js';
 import { openService, type Between, type Control } from './service.js';
-import type { WorkerShare } from '../../src/temporal/worker.js';
-import type { TestTemporal, TestTemporalOptions, TestWorker } from './temporal.js';
+import type { TestTemporal, TestTemporalOptions, TestWorker, TestWorkerShare } from './temporal.js';
 
 export type { Answer } from './service.js';
 
@@ -79,7 +78,7 @@ export interface Stack extends Control {
   startFlow(kind: FlowKind, reference: string, input: Record<string, unknown>): Promise<WorkflowHandle>;
   /** Ends every open flow: a parked one keeps asking, and skipped time must wait for each query. */
   terminateAll(): Promise<void>;
-  worker(deps?: Partial<ActivityDeps>, share?: WorkerShare): Promise<TestWorker>;
+  worker(deps?: Partial<ActivityDeps>, share?: TestWorkerShare): Promise<TestWorker>;
   /** A worker for the cards that a gateway keeps; its starter stops it. */
   cardWorker(cards: CardSource & { readonly queue: string }, deps?: Partial<ActivityDeps>): Promise<TestWorker>;
   /** Lets this much of the flows' time pass: at once if time can be skipped. */
@@ -177,7 +176,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
     };
     later.deps = deps;
 
-    const worker = async (more: Partial<ActivityDeps> = {}, share?: WorkerShare): Promise<TestWorker> => {
+    const worker = async (more: Partial<ActivityDeps> = {}, share?: TestWorkerShare): Promise<TestWorker> => {
       const running = await temporal.worker({ ...deps, ...more }, share);
       closing.push(() => running.shutdown().catch(() => undefined));
       return running;
