@@ -1,10 +1,9 @@
-import type { Meaning } from './statuses.js';
-import type { ParkAction } from './vocabulary.js';
+import { isFinal, type Meaning } from './statuses.js';
 
 /*
- * What is known about money, and what may be done with that knowledge. Every decision about money in the workflows
- * comes from here. Pure, and imports only types, so that workflows may import its values. docs/decisions.md prints
- * these tables.
+ * What is known about money, and what a flow may do with that knowledge by itself; `legal-orders.ts` says what a person
+ * may order. Pure, and without imports of other folders, so that workflows may import its values. docs/decisions.md
+ * prints these tables.
  */
 
 /** The three answers to every question about the outside world. A refusal, an error and a timeout are `cannot-tell`. */
@@ -83,7 +82,7 @@ export type PostStep =
   | { readonly do: 'repeat' }
   /** The service has it: follow its status. */
   | { readonly do: 'follow' }
-  /** The service refused it. */
+  /** The service refused it: the flow ends by `refusedStep`. */
   | { readonly do: 'end-rejected' }
   /** It was given up before it was sent. */
   | { readonly do: 'end-not-sent' }
@@ -99,10 +98,20 @@ export function postStep(post: PostEvidence, repeat: Repeat): PostStep {
   if (known === 'other') return { do: 'park', reason: 'duplicate_mismatch' };
   if (post.claim === 'rejected') return { do: 'end-rejected' };
   if (post.claim === 'void') return { do: 'end-not-sent' };
-  if (post.claim === 'free' || post.claim === 'reserved') return { do: 'send' };
+  if (post.claim !== 'ordered' && maySend(post)) return { do: 'send' };
   if (!post.windowOver) return { do: 'ask-on' };
   if (repeat !== 'unknown' && mayRepeat(post)) return { do: 'repeat' };
   return { do: 'park', reason: parkReasonOf(post.lookup) };
+}
+
+/**
+ * Whether a POST may be sent at this moment whose claim is reserved for it: the first send, also with a new quote after
+ * the rate expired, or another send that was ordered.
+ */
+export function maySend(post: PostEvidence): boolean {
+  const known = executed(post);
+  const isReserved = post.claim === 'free' || post.claim === 'reserved' || post.claim === 'ordered';
+  return isReserved && known !== 'shown' && known !== 'other';
 }
 
 /** If there is a lookup, it must have said "not found"; if there is none, the setting alone allows the repeat. */
@@ -121,33 +130,6 @@ const WHY_PARKED = {
   'cannot-tell': 'could_not_ask',
   'no-lookup': 'unknown_outcome',
 } as const satisfies Record<LookupSays, PostParkReason>;
-
-/** Orders that a person may give about a POST whose outcome is unknown. */
-export const POST_ORDERS = ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'] as const;
-export type PostOrder = (typeof POST_ORDERS)[number];
-
-/**
- * Why an order cannot be carried out, by all that is known at that moment; null if it can. A person's order replaces
- * missing proof, and never stands against proof.
- */
-export function refusalOf(order: PostOrder, post: PostEvidence): string | null {
-  const known = executed(post);
-  switch (order) {
-    case 'send-again':
-      if (known === 'shown') return 'the service is known to have it';
-      if (known === 'other') return 'the service has something else under this reference';
-      return post.claim === 'rejected' || post.claim === 'void' ? `its claim is ${post.claim}` : null;
-    case 'close-not-executed':
-      return known === 'shown' ? 'the service is known to have it' : null;
-    case 'mark-completed':
-    case 'mark-refunded':
-      // Its ending is not decided here: the flow follows the service's record.
-      if (known === 'shown') return 'the service is known to have it';
-      return post.claim === 'rejected' || post.claim === 'void' ? `its claim is ${post.claim}` : null;
-    default:
-      return order satisfies never;
-  }
-}
 
 /** Whether a flow may end because nothing was sent: cancelled, expired, or no quote. */
 export function mayEndUnsent(post: PostEvidence): boolean {
@@ -188,50 +170,47 @@ export function saysMoneyMoved(meanings: readonly Meaning[]): boolean {
   );
 }
 
-/** Proven endings against which a person's order is refused, whether or not the person knew of them. */
-const AGAINST: Readonly<Partial<Record<ParkAction, readonly Ending[]>>> = {
-  'send-again': ['completed', 'refunded'],
-  'close-not-executed': ['completed', 'refunded'],
-  'mark-completed': ['refunded'],
-  'mark-refunded': ['completed'],
-  'mark-failed': ['completed', 'refunded'],
-  'close-without-refund': ['completed', 'refunded'],
-  'refund-now': ['completed', 'refunded'],
-};
+/** The state of a payment by everything that was proven, and by what trusted events reported in addition. */
+export type PaymentState =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'ended'; readonly meaning: FinalMeaning }
+  | { readonly kind: 'funds-held' }
+  | { readonly kind: 'conflict' };
 
-/** Meanings of what is proven against which a person's order is refused, of a flow that cannot be asked any more. */
-export function meaningsAgainst(order: ParkAction): readonly Meaning[] {
-  const against = AGAINST[order] ?? [];
-  const all = Object.entries(ENDING_OF) as readonly (readonly [Meaning, Ending])[];
-  return all.filter(([, ending]) => against.includes(ending)).map(([meaning]) => meaning);
-}
+export type FinalMeaning = Exclude<Meaning, 'pending' | 'collected' | 'funds-held' | 'refund-pending'>;
+
+/** How far each meaning is: the furthest proven one decides, so that order cannot matter. */
+const ORDER: readonly Meaning[] = [
+  'pending',
+  'collected',
+  'succeeded',
+  'failed',
+  'funds-held',
+  'refund-pending',
+  'refund-failed',
+  'refunded',
+];
+
+/** Meanings that may come before a success: every other one excludes it. */
+const BEFORE_SUCCESS: readonly Meaning[] = ['pending', 'collected', 'succeeded'];
 
 /**
- * Proven endings against which an order is refused unless the person knew of them: a payment that failed at the service
- * may still have been paid.
+ * @param proven by the status lookup, or by trusted events if there is none
+ * @param byEvents from trusted events; if a lookup exists it decides, unless the two exclude one another
  */
-const AGAINST_UNSEEN: Readonly<Partial<Record<ParkAction, readonly Ending[]>>> = { 'mark-completed': ['failed'] };
-
-/**
- * Why a person's order cannot be carried out against what is proven at that moment; null if it can. If proofs exclude
- * one another, the person decides between those that were shown, and not against any that came since.
- *
- * @param shown the endings that were proven when the person was asked
- */
-export function orderRefusal(order: ParkAction, proven: readonly Ending[], shown: readonly Ending[]): string | null {
-  const isConflict = proven.includes('completed') && proven.length > 1;
-  const unseen = proven.filter((ending) => !shown.includes(ending));
-  const always = (AGAINST[order] ?? []).filter((ending) => (isConflict ? unseen : proven).includes(ending));
-  const ifUnseen = (AGAINST_UNSEEN[order] ?? []).filter((ending) => unseen.includes(ending));
-  const [proof] = [...always, ...ifUnseen];
-  return proof === undefined ? null : `it is proven that it ${HAS[proof]}`;
+export function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Meaning[]): PaymentState {
+  const all = [...proven, ...byEvents];
+  // A success excludes every meaning of failure and refund.
+  if (all.includes('succeeded') && proven.length > 0 && all.some((meaning) => !BEFORE_SUCCESS.includes(meaning))) {
+    return proven.some(isFinal) ? { kind: 'conflict' } : { kind: 'open' };
+  }
+  const furthest = ORDER.findLast((meaning) => proven.includes(meaning)) ?? 'pending';
+  if (furthest === 'pending' || furthest === 'collected' || furthest === 'refund-pending') return { kind: 'open' };
+  if (furthest === 'funds-held') return { kind: 'funds-held' };
+  // A failure says that nothing was collected, while money that came back was.
+  if (furthest === 'failed' && saysMoneyMoved(all)) return { kind: 'conflict' };
+  return { kind: 'ended', meaning: furthest };
 }
-
-const HAS = {
-  completed: 'completed',
-  failed: 'failed',
-  refunded: 'was refunded',
-} as const satisfies Record<Ending, string>;
 
 export type EndStep =
   | { readonly do: 'wait' }
@@ -241,18 +220,34 @@ export type EndStep =
   /** What is proven or claimed is contradictory. */
   | { readonly do: 'park'; readonly reason: 'conflict' };
 
-/** FAILED → REFUNDED is the only legal move between endings; a completion excludes both. */
-export function endStep({ proven, claimed, fundsHeld }: EndEvidence): EndStep {
+/**
+ * What the proven endings say together; null: nothing yet. FAILED → REFUNDED is the only legal move between endings; a
+ * completion excludes both.
+ */
+export function endingByProof(proven: readonly Ending[]): Ending | 'conflict' | null {
   const completed = proven.includes('completed');
   const failed = proven.includes('failed');
   const refunded = proven.includes('refunded');
-  if (completed && (failed || refunded)) return { do: 'park', reason: 'conflict' };
-  if (completed) return { do: 'end', as: 'completed' };
-  if (refunded) return { do: 'end', as: 'refunded' };
-  if (!failed) return { do: 'wait' };
+  if (completed) return failed || refunded ? 'conflict' : 'completed';
+  if (refunded) return 'refunded';
+  return failed ? 'failed' : null;
+}
+
+export function endStep({ proven, claimed, fundsHeld }: EndEvidence): EndStep {
+  const ending = endingByProof(proven);
+  if (ending === null) return { do: 'wait' };
+  if (ending === 'conflict') return { do: 'park', reason: 'conflict' };
+  if (ending !== 'failed') return { do: 'end', as: ending };
   if (fundsHeld !== 'absent') return { do: 'refund' };
   return contradictsFailure(claimed) ? { do: 'park', reason: 'conflict' } : { do: 'end', as: 'failed' };
 }
+
+/**
+ * How the flow of a POST ends that the service refused, if no lookup decides: like a proven failure of which nothing is
+ * held.
+ */
+export const refusedStep = (claimed: readonly Ending[]): EndStep =>
+  endStep({ proven: ['failed'], claimed, fundsHeld: 'absent' });
 
 /** An untrusted event is no proof, but enough to keep us from failing or refunding a payment by ourselves. */
 export function contradictsFailure(claimed: readonly Ending[]): boolean {

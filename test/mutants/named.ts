@@ -228,8 +228,8 @@ export const NAMED: readonly Mutant[] = [
     name: 'repeat-against-what-came-meanwhile',
     story: 'a refund is sent again although a trusted COMPLETED came while that was being ordered',
     file: 'workflows/engine/submit.ts',
-    find: "(post.trusted() === 'nothing' ? null : EVENT_CAME)",
-    replace: '(null as SubmitOutcome | null)',
+    find: 'return isAllowed ? null : EVENT_CAME;',
+    replace: 'return null;',
     tests: ['test/decisions/bridge-refund.test.ts'],
   },
   {

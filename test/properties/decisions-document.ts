@@ -6,11 +6,10 @@ import {
   EVIDENCE,
   executed,
   LOOKUP_SAYS,
-  orderRefusal,
-  POST_ORDERS,
+  maySend,
   postStep,
   refundRefusal,
-  refusalOf,
+  refusedStep,
   REPEATS,
   TRUSTED_SAY,
   type Ending,
@@ -18,6 +17,7 @@ import {
   type PostEvidence,
   type Repeat,
 } from '../../src/protocol/decisions.js';
+import { orderRefusal, POST_ORDERS, refusalOf, TERMINATED_ORDERS } from '../../src/protocol/legal-orders.js';
 import type { ParkAction } from '../../src/protocol/vocabulary.js';
 
 const HEAD = `# Decisions about money
@@ -28,7 +28,14 @@ record shows it. Only the service's own "not found" (404 with a reason in a read
 more slowly, also while the flow is parked. If the record has another amount, currency or receiver, the
 answer is \`other\`: the flow parks for a person.
 
-These tables are [src/protocol/decisions.ts](../src/protocol/decisions.ts), which makes all decisions of the workflows about money.
+What a flow does by itself is decided in [src/protocol/decisions.ts](../src/protocol/decisions.ts), and what a person may order in
+[src/protocol/legal-orders.ts](../src/protocol/legal-orders.ts): the workflows and the gateway make evidence of claims, lookups and
+events, and ask these tables. Elsewhere are: what one attempt to send does with its claim
+([submit-under-claim.ts](../activities/submit-under-claim.ts)); which orders come too early, or need what is gone
+([open-post.ts](../workflows/engine/open-post.ts)); what an end that says "nothing moved" is checked against
+([stop.ts](../workflows/engine/stop.ts)); and whether the crypto of a transfer was paid
+([refund-due.ts](../workflows/bridge/refund-due.ts)) and how much of it may be sent back
+([refund-terms.ts](../workflows/bridge/refund-terms.ts)).
 [test/properties/decisions.test.ts](../test/properties/decisions.test.ts) checks every combination: ${POSTS.length} states
 of a POST, each with ${REPEATS.length} settings and ${POST_ORDERS.length} orders; ${ENDS.length} states of an end; ${TOLD.length} answers of lookup and events; and ${ASKED.length}
 views that a person was shown, each with ${ACTIONS.length} actions. It computes this page and fails if it differs; \`WRITE_DOCS=1\` writes it. Right before a person's order is carried out, the
@@ -58,7 +65,9 @@ const PROVEN: readonly (readonly Ending[])[] = [
 
 /** The page with all tables. */
 export function decisionsDocument(): string {
-  return [HEAD, claims(), posts(), vetoes(), ends(), orders(), refunds()].join('\n');
+  return [HEAD, claims(), posts(), vetoes(), reserved(), refused(), ends(), orders(), terminated(), refunds()].join(
+    '\n',
+  );
 }
 
 function claims(): string {
@@ -95,6 +104,35 @@ function vetoes(): string {
     'What prevents an automatic repeat',
     'A person may still order it.',
     ['what', 'lookup', ...POST],
+    rows,
+  );
+}
+
+function reserved(): string {
+  const rows = (['reserved', 'ordered'] as const).flatMap((claim) =>
+    TRUSTED_SAY.map((trusted) => {
+      const post = { ...OPEN, claim, trusted };
+      const otherwise = claim === 'reserved' ? said(postStep(post, 'unknown')) : (refusalOf('send-again', post) ?? '');
+      return [claim, trusted, maySend(post) ? 'sent' : otherwise];
+    }),
+  );
+  return section(
+    'Sent with a new quote, or by an order',
+    'After "rate expired" the claim is handed back: it is `reserved`, or `ordered` if an earlier send was made before. Once the new quote is there, and right before a send that was ordered, trusted events are judged again.',
+    ['claim', 'trusted events', 'then'],
+    rows,
+  );
+}
+
+function refused(): string {
+  const rows = [[], ['completed'], ['failed'], ['refunded']].map((claimed) => [
+    words(claimed),
+    said(refusedStep(claimed as readonly Ending[])),
+  ]);
+  return section(
+    'A POST that the service refused',
+    'How `end-rejected` ends the flow, if its kind has no lookup: like a proven failure of which nothing is held. If it has one, that has shown that the service has nothing, and what is not proven changes nothing.',
+    ['claimed, unverified', 'then'],
     rows,
   );
 }
@@ -142,6 +180,20 @@ function orders(): string {
     "A person's order, by what is proven when it is carried out",
     'For every reason to park, after the flow asked the inbox and the service once more. Every other action is always possible. While the inbox cannot be read, no order is carried out that ends the flow or sends something.',
     ['proven', ...judged.map((action) => `\`${action}\``)],
+    rows,
+  );
+}
+
+function terminated(): string {
+  const names: Partial<Record<(typeof CLAIM_SAYS)[number], string>> = { free: 'none' };
+  const rows = CLAIM_SAYS.map((claim) => [
+    names[claim] ?? claim,
+    TERMINATED_ORDERS[claim].map((order) => `\`${order}\``).join(' ') || '—',
+  ]);
+  return section(
+    "A person's order about a flow that was terminated in Temporal",
+    'By the claim that went furthest. If a trusted event reports the payment, it counts as `answered`. What is proven then refuses an order by the table above; the flow shows what its trusted events prove. `close-not-executed` is also refused by any trusted event, and while the lookup shows the payment or cannot tell.',
+    ['claim', 'a person may order'],
     rows,
   );
 }

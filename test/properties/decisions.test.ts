@@ -3,22 +3,25 @@ import { describe, expect, it } from 'vitest';
 import {
   contradictsFailure,
   ENDINGS,
+  CLAIM_SAYS,
   endStep,
   executed,
   mayEndUnsent,
+  maySend,
   PAID_SAYS,
   paidElsewhere,
-  POST_ORDERS,
+  paymentStateOf,
   postStep,
   refundRefusal,
-  refusalOf,
+  refusedStep,
   REPEATS,
   type EndEvidence,
+  type FinalMeaning,
   type PostEvidence,
 } from '../../src/protocol/decisions.js';
+import { POST_ORDERS, refusalOf, TERMINATED_ORDERS } from '../../src/protocol/legal-orders.js';
 import type { Meaning } from '../../src/protocol/statuses.js';
-import { paymentStateOf, type FinalMeaning } from '../../workflows/engine/payment.js';
-import { BOTH, ENDS, POSTS, TOLD } from './combinations.js';
+import { BOTH, ENDS, POSTS, subsetsOf, TOLD } from './combinations.js';
 import { decisionsDocument } from './decisions-document.js';
 
 /**
@@ -27,6 +30,16 @@ import { decisionsDocument } from './decisions-document.js';
 const anyShowsIt = ({ claim, lookup, trusted }: PostEvidence) =>
   [claim === 'answered', lookup === 'shown', trusted === 'shown'].includes(true);
 const wasNeverSent = ({ claim }: PostEvidence) => ['free', 'reserved', 'void'].includes(claim);
+
+const OPEN: PostEvidence = {
+  claim: 'sending',
+  lookup: 'cannot-tell',
+  trusted: 'nothing',
+  untrusted: false,
+  saidToExist: false,
+  windowOver: true,
+  overdue: true,
+};
 
 /** The combinations in which something holds that must not. */
 const wrong = <T>(all: readonly T[], isWrong: (each: T) => boolean) => all.filter(isWrong);
@@ -45,6 +58,18 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations, by $
       expect(wrong(repeats, ({ untrusted, saidToExist }) => untrusted || saidToExist)).toEqual([]);
       expect(repeats.length > 0).toBe(repeat !== 'unknown');
     }
+  });
+
+  it('lets a reserved claim be sent under, also with a new quote or by an order, against no trusted event', () => {
+    const sent = POSTS.filter(maySend);
+    expect(wrong(sent, anyShowsIt)).toEqual([]);
+    expect(wrong(sent, ({ lookup, trusted }) => lookup === 'other' || trusted === 'other')).toEqual([]);
+    expect(new Set(sent.map(({ claim }) => claim))).toEqual(new Set(['free', 'reserved', 'ordered']));
+    // The same as the step that the flow takes by itself, and as the order that a person gives.
+    const first = POSTS.filter(({ claim }) => claim === 'free' || claim === 'reserved');
+    expect(wrong(first, (post) => maySend(post) !== (postStep(post, 'unknown').do === 'send'))).toEqual([]);
+    const again = POSTS.filter(({ claim }) => claim === 'ordered');
+    expect(wrong(again, (post) => maySend(post) !== (refusalOf('send-again', post) === null))).toEqual([]);
   });
 
   it('allows no second send of a payment that is shown done, or that is another one under the reference', () => {
@@ -89,17 +114,19 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations, by $
     });
   });
 
+  it('allows a terminated flow to be closed as not executed as a parked one, unless its claim is over, and no mark of what was never sent', () => {
+    const byClaim = (claim: PostEvidence['claim']): PostEvidence => ({ ...OPEN, claim });
+    for (const claim of CLAIM_SAYS) {
+      const orders = TERMINATED_ORDERS[claim];
+      const isOver = claim === 'rejected' || claim === 'void';
+      const mayClose = !isOver && refusalOf('close-not-executed', byClaim(claim)) === null;
+      expect(orders.includes('close-not-executed')).toBe(mayClose);
+      expect(orders.includes('mark-completed')).toBe(!isOver && !wasNeverSent(byClaim(claim)));
+    }
+  });
+
   it('has an order for each of the actions that a parked POST shows', () => {
-    const open: PostEvidence = {
-      claim: 'sending',
-      lookup: 'cannot-tell',
-      trusted: 'nothing',
-      untrusted: false,
-      saidToExist: false,
-      windowOver: true,
-      overdue: true,
-    };
-    expect(POST_ORDERS.map((order) => refusalOf(order, open))).toEqual(POST_ORDERS.map(() => null));
+    expect(POST_ORDERS.map((order) => refusalOf(order, OPEN))).toEqual(POST_ORDERS.map(() => null));
   });
 });
 
@@ -124,6 +151,13 @@ describe(`what is known of an end, in each of ${ENDS.length} combinations`, () =
     const failed = ENDS.filter((end) => endsAs(end) === 'failed');
     expect(wrong(failed, ({ fundsHeld }) => fundsHeld !== 'absent')).toEqual([]);
     expect(wrong(failed, ({ claimed }) => claimed.includes('completed') || claimed.includes('refunded'))).toEqual([]);
+  });
+
+  it('ends no flow by a refusal against a claim, trusted or not: a person is asked', () => {
+    const steps = subsetsOf(ENDINGS).map((claimed) => ({ claimed, ...refusedStep(claimed) }));
+    const ended = steps.filter((step) => step.do === 'end');
+    expect(wrong(ended, ({ claimed }) => claimed.includes('completed') || claimed.includes('refunded'))).toEqual([]);
+    expect(new Set(steps.map((step) => step.do))).toEqual(new Set(['end', 'park']));
   });
 
   it('refunds by itself only a proven failure of what was paid in, if nothing at all contradicts it', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { orderRefusal, type Ending } from '../../src/protocol/decisions.js';
+import type { Ending } from '../../src/protocol/decisions.js';
+import { orderRefusal } from '../../src/protocol/legal-orders.js';
 import { PARK_ACTIONS, type ParkAction } from '../../src/protocol/vocabulary.js';
 import { ASKED } from './combinations.js';
 

@@ -1,4 +1,5 @@
 import { BRIDGE_STATUSES, type BridgeStatus } from '../../src/contract/vocabulary.js';
+import { endingByProof, ENDINGS, type Ending } from '../../src/protocol/decisions.js';
 import { CRYPTO_PAID } from '../../src/protocol/statuses.js';
 
 /**
@@ -16,7 +17,15 @@ export type BridgeState =
   | { readonly kind: 'ended'; readonly ending: BridgeEnding }
   | { readonly kind: 'conflict' };
 
-export type BridgeEnding = 'COMPLETED' | 'FAILED' | 'REFUNDED';
+const BRIDGE_ENDINGS = {
+  completed: 'COMPLETED',
+  failed: 'FAILED',
+  refunded: 'REFUNDED',
+} as const satisfies Record<Ending, BridgeStatus>;
+export type BridgeEnding = (typeof BRIDGE_ENDINGS)[Ending];
+
+export const endingsSeen = ({ seen }: SeenStatuses): readonly Ending[] =>
+  ENDINGS.filter((ending) => seen.includes(BRIDGE_ENDINGS[ending]));
 
 /** The status words of the bridge in their own order; any other word is kept elsewhere, and is not a status. */
 export function asBridgeStatus(word: string | null): BridgeStatus | undefined {
@@ -29,16 +38,10 @@ export function foldStatus(before: SeenStatuses, status: BridgeStatus): SeenStat
   return { seen: BRIDGE_STATUSES.filter((word) => word === status || before.seen.includes(word)) };
 }
 
-/** FAILED → REFUNDED is the only legal move between endings; COMPLETED excludes both. */
-export function bridgeStateOf({ seen }: SeenStatuses): BridgeState {
-  const completed = seen.includes('COMPLETED');
-  const failed = seen.includes('FAILED');
-  const refunded = seen.includes('REFUNDED');
-  if (completed && (failed || refunded)) return { kind: 'conflict' };
-  if (completed) return { kind: 'ended', ending: 'COMPLETED' };
-  if (refunded) return { kind: 'ended', ending: 'REFUNDED' };
-  if (failed) return { kind: 'ended', ending: 'FAILED' };
-  return { kind: 'open', highest: seen.at(-1) ?? null };
+export function bridgeStateOf(statuses: SeenStatuses): BridgeState {
+  const ending = endingByProof(endingsSeen(statuses));
+  if (ending === null) return { kind: 'open', highest: statuses.seen.at(-1) ?? null };
+  return ending === 'conflict' ? { kind: 'conflict' } : { kind: 'ended', ending: BRIDGE_ENDINGS[ending] };
 }
 
 /** True if the crypto is known to have been paid to us, so that a failure owes the customer a refund. */

@@ -1,6 +1,6 @@
 import type { BridgeDepositAnswer, Pin, Quote, Windows, ClaimRef, Facts } from '../../activities/types.js';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
-import { contradictsFailure, ENDINGS, endingsOf, endStep, type EndEvidence } from '../../src/protocol/decisions.js';
+import { ENDINGS, endingsOf, endStep, refusedStep, type EndEvidence } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
 import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
@@ -9,6 +9,7 @@ import type { Flow, FlowCarried } from '../engine/flow.js';
 import { handleEvents, whoSays, type EventRules, differences, equalAmounts } from '../engine/evidence.js';
 import {
   asBridgeStatus,
+  endingsSeen,
   foldStatus,
   NOTHING_SEEN,
   rises,
@@ -57,10 +58,10 @@ export interface TransferCarried {
 
 /** Everything that is known about the ending of a transfer. */
 export function endEvidence(transfer: Transfer): EndEvidence {
-  const endings = (words: readonly string[]) => ENDINGS.filter((ending) => words.includes(ending.toUpperCase()));
+  const claims = transfer.unverified.flatMap(claimsOf);
   return {
-    proven: endings(transfer.statuses.seen),
-    claimed: endings(transfer.unverified.flatMap(claimsOf)),
+    proven: endingsSeen(transfer.statuses),
+    claimed: ENDINGS.filter((ending) => claims.includes(ending.toUpperCase())),
     fundsHeld: fundsHeld(transfer),
   };
 }
@@ -74,7 +75,7 @@ function claimsOf({ status, facts }: FlowEvent): readonly string[] {
 /** Whether an untrusted event forbids that a proven failure, or a refused deposit, ends the flow as failed. */
 export function isVetoed(transfer: Transfer, isRefused = false): boolean {
   const claimed = endingsOf(transfer.unverified.map(({ status }) => classifyOfAnyKind(status)));
-  if (isRefused && contradictsFailure(claimed)) return true;
+  if (isRefused && refusedStep(claimed).do === 'park') return true;
   const failed = { ...transfer, unverified: [] };
   const stepOf = (known: Transfer) => endStep(endEvidence(known));
   return stepOf(failed).do === 'end' && stepOf(transfer).do !== stepOf(failed).do;

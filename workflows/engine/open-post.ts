@@ -1,5 +1,6 @@
 import type { PostReading, SubmitOutcome } from '../../activities/types.js';
-import type { PostEvidence, PostOrder, Repeat } from '../../src/protocol/decisions.js';
+import type { PostEvidence, Repeat } from '../../src/protocol/decisions.js';
+import type { PostOrder } from '../../src/protocol/legal-orders.js';
 import type { ParkReason, ParkAction } from '../../src/protocol/vocabulary.js';
 import type { Flow } from './flow.js';
 import type { Post } from './post.js';

@@ -1,6 +1,7 @@
 import { condition, ApplicationFailure, CancellationScope, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { UpdateDefinition } from '@temporalio/common';
-import { endingsOf, orderRefusal } from '../../src/protocol/decisions.js';
+import { endingsOf } from '../../src/protocol/decisions.js';
+import { orderRefusal } from '../../src/protocol/legal-orders.js';
 import { wordsThat, type Meaning } from '../../src/protocol/statuses.js';
 import type { WhyNotClosed } from '../../activities/claims.js';
 import type { PersonOrder } from '../../src/protocol/messages.js';

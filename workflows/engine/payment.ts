@@ -1,5 +1,5 @@
 import type { StatusReading, StepTerms, Pin, SubmitOutcome, Windows, Facts } from '../../activities/types.js';
-import { saysMoneyMoved } from '../../src/protocol/decisions.js';
+import { paymentStateOf, type PaymentState } from '../../src/protocol/decisions.js';
 import { isFinal, classifyStatus, type Meaning, type StatusMap } from '../../src/protocol/statuses.js';
 import type { FlowEvent, SubmitAnswer } from '../../src/protocol/messages.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
@@ -197,48 +197,6 @@ function noteStatus(flow: Flow, payment: Payment, plan: TrackPlan, detail: strin
   const stage = stageReached(payment, plan);
   if (stage === undefined) flow.note(detail, by);
   else flow.enter(stage, detail, by);
-}
-
-/** The state of a payment by everything that was proven, and by what trusted events reported in addition. */
-export type PaymentState =
-  | { readonly kind: 'open' }
-  | { readonly kind: 'ended'; readonly meaning: FinalMeaning }
-  | { readonly kind: 'funds-held' }
-  | { readonly kind: 'conflict' };
-
-export type FinalMeaning = Exclude<Meaning, 'pending' | 'collected' | 'funds-held' | 'refund-pending'>;
-
-/** How far each meaning is: the furthest proven one decides, so that order cannot matter. */
-const ORDER: readonly Meaning[] = [
-  'pending',
-  'collected',
-  'succeeded',
-  'failed',
-  'funds-held',
-  'refund-pending',
-  'refund-failed',
-  'refunded',
-];
-
-/** Meanings that may come before a success: every other one excludes it. */
-const BEFORE_SUCCESS: readonly Meaning[] = ['pending', 'collected', 'succeeded'];
-
-/**
- * @param proven by the status lookup, or by trusted events if there is none
- * @param byEvents from trusted events; if a lookup exists it decides, unless the two exclude one another
- */
-export function paymentStateOf(proven: readonly Meaning[], byEvents: readonly Meaning[]): PaymentState {
-  const all = [...proven, ...byEvents];
-  // A success excludes every meaning of failure and refund.
-  if (all.includes('succeeded') && proven.length > 0 && all.some((meaning) => !BEFORE_SUCCESS.includes(meaning))) {
-    return proven.some(isFinal) ? { kind: 'conflict' } : { kind: 'open' };
-  }
-  const furthest = ORDER.findLast((meaning) => proven.includes(meaning)) ?? 'pending';
-  if (furthest === 'pending' || furthest === 'collected' || furthest === 'refund-pending') return { kind: 'open' };
-  if (furthest === 'funds-held') return { kind: 'funds-held' };
-  // A failure says that nothing was collected, while money that came back was.
-  if (furthest === 'failed' && saysMoneyMoved(all)) return { kind: 'conflict' };
-  return { kind: 'ended', meaning: furthest };
 }
 
 /** Travels through continue-as-new. */

@@ -1,12 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import type { PostReading } from '../../activities/types.js';
-import {
-  parkReasonOf,
-  postStep,
-  refusalOf,
-  type PostOrder,
-  type PostParkReason,
-} from '../../src/protocol/decisions.js';
+import { parkReasonOf, postStep, type PostParkReason } from '../../src/protocol/decisions.js';
+import { refusalOf, type PostOrder } from '../../src/protocol/legal-orders.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
 import {

@@ -1,4 +1,5 @@
 import type { SubmitOutcome } from '../../activities/types.js';
+import { maySend } from '../../src/protocol/decisions.js';
 import { act } from './activities.js';
 import { RECORD_PATIENCE_MS, STORE } from './policies.js';
 import { submitUntilDeadline, unlessStopping, voidUnsent } from './stop.js';
@@ -19,7 +20,7 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
   for (let again: 'quote-expired' | 'ordered' | null = null; ;) {
     if (post.trusted() === 'shown') return perhapsAnothers(await provenAfterAll(flow, post));
     const outcome =
-      (again === null ? null : await readyAgain(post, again)) ??
+      (again === null ? null : await readyAgain(flow, post, again)) ??
       (await submitUntilDeadline(flow, post.claim, () => post.send(unasked))) ??
       OVERDUE;
     let open: Unsettled;
@@ -64,9 +65,20 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
 }
 
 /** What is in the way of another send: also an event that came while it was ordered, or got ready. */
-async function readyAgain(post: Post, because: 'quote-expired' | 'ordered'): Promise<SubmitOutcome | null> {
-  const inTheWay = await post.prepareAgain?.(because);
-  return inTheWay ?? (post.trusted() === 'nothing' ? null : EVENT_CAME);
+async function readyAgain(flow: Flow, post: Post, because: 'quote-expired' | 'ordered'): Promise<SubmitOutcome | null> {
+  const inTheWay = (await post.prepareAgain?.(because)) ?? null;
+  if (inTheWay !== null) return inTheWay;
+  // The claim was handed back after the rate expired, or reserved by the order.
+  const isAllowed = maySend({
+    claim: flow.money.at === 'sent' ? 'ordered' : 'reserved',
+    lookup: 'cannot-tell',
+    trusted: post.trusted(),
+    untrusted: post.claimed(),
+    saidToExist: false,
+    windowOver: false,
+    overdue: flow.deadlinePassed,
+  });
+  return isAllowed ? null : EVENT_CAME;
 }
 
 /** Only then no late attempt can send after the flow has said that nothing was moved by it. */

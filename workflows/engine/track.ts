@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import { endingsOf, endStep } from '../../src/protocol/decisions.js';
+import { endingsOf, endStep, type FinalMeaning } from '../../src/protocol/decisions.js';
 import { isFinal, classifyStatus, type Meaning } from '../../src/protocol/statuses.js';
 import type { Outcome } from '../../src/protocol/messages.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
@@ -20,7 +20,6 @@ import {
   type Payment,
   type PaymentCarried,
   type TrackPlan,
-  type FinalMeaning,
 } from './payment.js';
 import { checkInbox, readInbox } from './inbox.js';
 

@@ -1,7 +1,8 @@
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import { eventIdOf } from '../../flows/event-of-row.js';
 import { moneyOperationsOf } from '../../flows/index.js';
-import { meaningsAgainst, settleWindowMs } from '../../protocol/decisions.js';
+import { endingsOf, settleWindowMs, type Ending } from '../../protocol/decisions.js';
+import { orderRefusal } from '../../protocol/legal-orders.js';
 import { classifyOfAnyKind, wordsThat, type Meaning } from '../../protocol/statuses.js';
 import { isRefundReference, type ParkAction } from '../../protocol/vocabulary.js';
 import { isOver, type Claim, type ClaimKey } from '../../store/claim.js';
@@ -14,7 +15,7 @@ import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { admitOrder, type GivenOrder } from './give-order.js';
-import { legalFor, phaseOf, resolvedView, sendsMoney } from './terminated-view.js';
+import { endingsProven, legalFor, phaseOf, resolvedView, sendsMoney, trustedEvents } from './terminated-view.js';
 
 /*
  * A flow that was terminated in the UI receives nothing any more; a decision about it is carried out on its claims, and
@@ -61,9 +62,11 @@ export async function resolveTerminated(
   } else {
     // Judged again by the claims and the inbox as they are when it is recorded: an attempt may go on after a termination.
     const all = distinct([...possible, ...found]).map((key) => ({ key, ...unsent }));
-    const meanings = meaningsAgainst(action as ParkAction);
-    const statuses = wordsThat((meaning) => meanings.includes(meaning));
-    const unless = { flowId, statuses, besides: judged, sentUntilMs };
+    const meanings = judged.map(({ status }) => classifyOfAnyKind(status));
+    const isAgainst = (meaning: Meaning) =>
+      orderRefusal(action as ParkAction, endingsOf([...meanings, meaning]), endingsOf(meanings)) !== null;
+    const besides = judged.map((row) => eventIdOf(row));
+    const unless = { flowId, statuses: wordsThat(isAgainst), besides, sentUntilMs };
     const closed = await claims.closeByOrder(all, action, { actor, note }, unless);
     if (closed !== 'closed') {
       for (const claim of await claims.ofFlow(flowId)) requireNotUnderWay(claim, sentUntilMs);
@@ -88,9 +91,6 @@ const distinct = (keys: readonly ClaimKey[]): readonly ClaimKey[] => {
   return [...new Map(keys.map((key) => [nameOf(key), key])).values()];
 };
 
-/** Many times as many trusted events as one flow gets. */
-const MOST_PROOF = 200;
-
 /**
  * Terminating a flow does not stop its POST: within the settle window neither a found nor a missing record shows how it
  * ends.
@@ -107,27 +107,26 @@ function requireNotUnderWay({ phase, operation, reference, ...claim }: Claim, se
 }
 
 /**
- * Refuses a person's order if there is proof against it. If trusted events contradict one another, the person chooses
- * the ending; "not executed" is refused against any of them. Returns the ids of the events that were judged.
+ * Refuses a person's order against what trusted events prove, as the flow itself would: of proofs that exclude one
+ * another, the person decides between those that there are, which the flow shows. "Not executed" is refused against any
+ * trusted event. Returns the events that were judged.
  */
 async function requireNoProofAgainst(
-  { inbox }: Pick<Store, 'inbox'>,
+  store: Pick<Store, 'inbox'>,
   { flowId, reference }: FlowAddress,
   action: string,
-): Promise<readonly string[]> {
-  if (await inbox.hasToMatch(reference)) {
+): Promise<Awaited<ReturnType<typeof trustedEvents>>> {
+  if (await store.inbox.hasToMatch(reference)) {
     const waits = 'A webhook under its reference is still being matched, and may say otherwise. Order it again.';
     throw new Refusal(503, waits, { reference }, RETRY_AFTER_SECONDS);
   }
-  const trusted = await inbox.list({ flowId, trusted: true, limit: MOST_PROOF });
-  const meanings = trusted.map(({ status }) => classifyOfAnyKind(status));
-  const isConflict = meanings.includes('succeeded') && meanings.includes('refunded');
-  const against = isConflict ? [] : meaningsAgainst(action as ParkAction);
-  const proof = trusted.find((_, index) => {
-    const meaning = meanings[index];
-    return action === 'close-not-executed' || (meaning !== undefined && against.includes(meaning));
-  });
-  if (proof === undefined) return trusted.map((row) => eventIdOf(row));
+  const trusted = await trustedEvents(store, flowId);
+  const refuses = (proven: readonly Ending[]) => orderRefusal(action as ParkAction, proven, proven) !== null;
+  const isRefused = refuses(endingsProven(trusted));
+  const proof = trusted.find(
+    (event) => action === 'close-not-executed' || (isRefused && refuses(endingsProven([event]))),
+  );
+  if (proof === undefined) return trusted;
   const says = `The event ${proof.id}, which is proven, says ${proof.status ?? 'nothing final'} of it`;
   throw new Refusal(409, `${says}: the service has it. Check its events, then mark how it ended.`, { reference });
 }
@@ -146,8 +145,9 @@ async function requireServiceSaysNoOther(
   const { reference, operation } = claim;
   const { says, status } = (await lookUp?.(operation, reference)) ?? { says: 'no-lookup' };
   if (action !== 'close-not-executed') {
-    const isAgainst = meaningsAgainst(action as ParkAction).includes(endingOf(claim, status ?? null));
-    if (says !== 'shown' || !isAgainst) return;
+    // It was not proven before this moment; that the payment failed there does not show that it was not made otherwise.
+    const proven = endingsOf([endingOf(claim, status ?? null)]);
+    if (says !== 'shown' || orderRefusal(action as ParkAction, proven, proven) === null) return;
     throw new Refusal(409, `The service reports ${status} (${operation}): mark it as that.`, { reference });
   }
   if (says === 'shown') {

@@ -1,7 +1,10 @@
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { Outcome } from '../../protocol/messages.js';
 import { moneyOperationsOf } from '../../flows/index.js';
-import { PARK_ACTIONS, type FlowState, type ParkAction } from '../../protocol/vocabulary.js';
+import { endingsOf, type Ending } from '../../protocol/decisions.js';
+import { TERMINATED_ORDERS } from '../../protocol/legal-orders.js';
+import { classifyOfAnyKind } from '../../protocol/statuses.js';
+import type { FlowState, ParkAction } from '../../protocol/vocabulary.js';
 import { isOver, wasSent, type Claim, type ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import { type FlowReader, viewOf } from '../../temporal/flow-handle.js';
@@ -16,16 +19,6 @@ const ENDINGS: Readonly<Partial<Record<string, Outcome['state']>>> = {
   'mark-failed': 'failed',
 };
 
-/** Orders that are legal for a flow whose claim is in that phase. A flow that was never sent cannot be marked. */
-const LEGAL: Readonly<Record<ClaimPhase | 'absent', readonly ParkAction[]>> = {
-  absent: ['close-not-executed'],
-  reserved: ['close-not-executed'],
-  sending: PARK_ACTIONS.terminated,
-  answered: PARK_ACTIONS.terminated.filter((action) => action !== 'close-not-executed'),
-  rejected: [],
-  void: [],
-};
-
 /** A terminated flow with what its claims and persons recorded since. Other views are returned unchanged. */
 export async function resolvedView(view: FlowWithMoney, store: Store): Promise<FlowWithMoney> {
   if (view.parked?.reason !== 'terminated') return view;
@@ -34,12 +27,13 @@ export async function resolvedView(view: FlowWithMoney, store: Store): Promise<F
   const outcome = (await decidedOutcome(store, claims)) ?? (await notExecuted(store, view.flowId, claims));
   if (outcome !== undefined) return { ...view, state: outcome.state, parked: null, outcome };
   const phases = Object.fromEntries(claims.map(({ operation, phase }) => [operation, phase]));
+  const proven = endingsProven(await trustedEvents(store, view.flowId));
   return {
     ...view,
     parked: {
       ...view.parked,
       actions: await legalFor(store, view, claims),
-      evidence: { ...view.parked.evidence, claims: phases },
+      evidence: { ...view.parked.evidence, claims: phases, proven },
     },
   };
 }
@@ -83,6 +77,16 @@ async function isReported({ inbox }: Pick<Store, 'inbox'>, flowId: string): Prom
   return (await inbox.list({ flowId, trusted: true, limit: 1, bodies: false })).length > 0;
 }
 
+/** Many times as many trusted events as one flow gets. */
+const MOST_PROOF = 200;
+
+/** What the service or the provider reported about a flow, and proved to be its own words. */
+export const trustedEvents = ({ inbox }: Pick<Store, 'inbox'>, flowId: string) =>
+  inbox.list({ flowId, trusted: true, limit: MOST_PROOF, bodies: false });
+
+export const endingsProven = (events: readonly { readonly status: string | null }[]): readonly Ending[] =>
+  endingsOf(events.map(({ status }) => classifyOfAnyKind(status)));
+
 export async function legalFor(
   store: Store,
   { flowId }: Pick<FlowAddress, 'flowId'>,
@@ -90,10 +94,10 @@ export async function legalFor(
 ): Promise<readonly ParkAction[]> {
   const phases = await Promise.all(claims.map((claim) => phaseOf(store, claim)));
   // The claim that went furthest decides: an executed one cannot be closed as not executed.
-  for (const phase of ['answered', 'sending'] as const) if (phases.includes(phase)) return LEGAL[phase];
-  if (await isReported(store, flowId)) return LEGAL.answered;
-  if (phases.includes('reserved')) return LEGAL.reserved;
-  return claims.length === 0 ? LEGAL.absent : [];
+  for (const phase of ['answered', 'sending'] as const) if (phases.includes(phase)) return TERMINATED_ORDERS[phase];
+  if (await isReported(store, flowId)) return TERMINATED_ORDERS.answered;
+  if (phases.includes('reserved')) return TERMINATED_ORDERS.reserved;
+  return claims.length === 0 ? TERMINATED_ORDERS.free : [];
 }
 
 /** A claim that is reserved for another send was in `sending` before, so it counts as `sending`. */

@@ -219,8 +219,8 @@ export const CLASSIC_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: 'workflows/bridge/transfer.ts',
-        find: 'claimed: endings(transfer.unverified.flatMap(claimsOf)),',
-        replace: 'claimed: endings(transfer.unverified.flatMap(claimsOf)).slice(0, 0),',
+        find: 'claimed: ENDINGS.filter((ending) => claims.includes(ending.toUpperCase())),',
+        replace: 'claimed: [],',
       },
       {
         file: 'activities/refund.ts',

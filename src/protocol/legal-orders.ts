@@ -1,0 +1,86 @@
+import { executed, type ClaimSays, type Ending, type PostEvidence } from './decisions.js';
+import { PARK_ACTIONS, type ParkAction } from './vocabulary.js';
+
+/*
+ * What a person may order, against what is known about money when the order is carried out. Pure, and printed in
+ * docs/decisions.md like `decisions.ts`, on whose evidence it rests.
+ */
+
+/** Orders that a person may give about a POST whose outcome is unknown. */
+export const POST_ORDERS = ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'] as const;
+export type PostOrder = (typeof POST_ORDERS)[number];
+
+/**
+ * Why an order cannot be carried out, by all that is known at that moment; null if it can. A person's order replaces
+ * missing proof, and never stands against proof.
+ */
+export function refusalOf(order: PostOrder, post: PostEvidence): string | null {
+  const known = executed(post);
+  switch (order) {
+    case 'send-again':
+      if (known === 'shown') return 'the service is known to have it';
+      if (known === 'other') return 'the service has something else under this reference';
+      return post.claim === 'rejected' || post.claim === 'void' ? `its claim is ${post.claim}` : null;
+    case 'close-not-executed':
+      return known === 'shown' ? 'the service is known to have it' : null;
+    case 'mark-completed':
+    case 'mark-refunded':
+      // Its ending is not decided here: the flow follows the service's record.
+      if (known === 'shown') return 'the service is known to have it';
+      return post.claim === 'rejected' || post.claim === 'void' ? `its claim is ${post.claim}` : null;
+    default:
+      return order satisfies never;
+  }
+}
+
+/**
+ * Orders about a flow that was terminated in the UI, by the claim of it that went furthest (`free`: it has none). Nothing
+ * follows its payment any more, so a person marks the end of what the service has; what was never sent can only be closed.
+ */
+export const TERMINATED_ORDERS: Readonly<Record<ClaimSays, readonly ParkAction[]>> = {
+  free: ['close-not-executed'],
+  reserved: ['close-not-executed'],
+  ordered: PARK_ACTIONS.terminated,
+  sending: PARK_ACTIONS.terminated,
+  answered: PARK_ACTIONS.terminated.filter((action) => action !== 'close-not-executed'),
+  rejected: [],
+  void: [],
+};
+
+/** Proven endings against which a person's order is refused, whether or not the person knew of them. */
+const AGAINST: Readonly<Partial<Record<ParkAction, readonly Ending[]>>> = {
+  'send-again': ['completed', 'refunded'],
+  'close-not-executed': ['completed', 'refunded'],
+  'mark-completed': ['refunded'],
+  'mark-refunded': ['completed'],
+  'mark-failed': ['completed', 'refunded'],
+  'close-without-refund': ['completed', 'refunded'],
+  'refund-now': ['completed', 'refunded'],
+};
+
+/**
+ * Proven endings against which an order is refused unless the person knew of them: a payment that failed at the service
+ * may still have been paid.
+ */
+const AGAINST_UNSEEN: Readonly<Partial<Record<ParkAction, readonly Ending[]>>> = { 'mark-completed': ['failed'] };
+
+/**
+ * Why a person's order cannot be carried out against what is proven at that moment; null if it can. If proofs exclude
+ * one another, the person decides between those that were shown, and not against any that came since.
+ *
+ * @param shown the endings that were proven when the person was asked
+ */
+export function orderRefusal(order: ParkAction, proven: readonly Ending[], shown: readonly Ending[]): string | null {
+  const isConflict = proven.includes('completed') && proven.length > 1;
+  const unseen = proven.filter((ending) => !shown.includes(ending));
+  const always = (AGAINST[order] ?? []).filter((ending) => (isConflict ? unseen : proven).includes(ending));
+  const ifUnseen = (AGAINST_UNSEEN[order] ?? []).filter((ending) => unseen.includes(ending));
+  const [proof] = [...always, ...ifUnseen];
+  return proof === undefined ? null : `it is proven that it ${HAS[proof]}`;
+}
+
+const HAS = {
+  completed: 'completed',
+  failed: 'failed',
+  refunded: 'was refunded',
+} as const satisfies Record<Ending, string>;
