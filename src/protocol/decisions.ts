@@ -225,7 +225,9 @@ export type EndStep =
  * completion excludes both.
  */
 export function endingByProof(proven: readonly Ending[]): Ending | 'conflict' | null {
-  const [completed, failed, refunded] = ENDINGS.map((ending) => proven.includes(ending));
+  const completed = proven.includes('completed');
+  const failed = proven.includes('failed');
+  const refunded = proven.includes('refunded');
   if (completed) return failed || refunded ? 'conflict' : 'completed';
   if (refunded) return 'refunded';
   return failed ? 'failed' : null;

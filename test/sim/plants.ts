@@ -17,7 +17,7 @@ export interface PlantedBug {
   readonly listed?: string;
   /** What it breaks, by the invariant that shows it. */
   readonly breaks: readonly string[];
-  /** The first run that finds it, by the last search; a test searches again from there. */
+  /** A run that finds it, by the last search; a test searches again from there. */
   readonly seed: number;
   readonly kind?: string;
   readonly ending?: string;
@@ -194,7 +194,7 @@ export const PLANTS: readonly PlantedBug[] = [
     story: 'an answer that comes after a person closed the claim is not written over `void`',
     listed: 'an answer no longer overriding `void`',
     breaks: ['claim'],
-    seed: 46,
+    seed: 145,
     careless: true,
     kind: 'bank-withdrawal',
     ending: 'no-callbacks-ever',

@@ -220,7 +220,7 @@ export const CLASSIC_BUGS: readonly PlantedBug[] = [
       {
         file: 'workflows/bridge/transfer.ts',
         find: 'claimed: ENDINGS.filter((ending) => claims.includes(ending.toUpperCase())),',
-        replace: 'claimed: ENDINGS.filter((ending) => claims.includes(ending.toUpperCase())).slice(0, 0),',
+        replace: 'claimed: [],',
       },
       {
         file: 'activities/refund.ts',
