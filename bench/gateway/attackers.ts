@@ -3,7 +3,7 @@
  * separate process, so that it does not distort the times of honest requests.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
 import { Agent, createServer, request, type OutgoingHttpHeaders } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
@@ -13,6 +13,8 @@ import type { AttackOrder } from './attack.js';
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
 /** The gateway takes it for a proxy: its requests may have any address, and its connections are not limited. */
 const PROXY = '127.0.0.1';
+/** Connections that it keeps to the gateway, as proxies do. */
+const OF_THE_PROXY = 256;
 /** Whoever dials from another address of this machine is a stranger there, until it shows a token. */
 const [SLOW, IDLE, PIPELINING] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'];
 const FIRST_POLLER = 5;
@@ -28,15 +30,12 @@ const order = JSON.parse(process.env['ORDER'] ?? '') as AttackOrder;
 const { url, greedyToken, pollTokens, hangingToken, waitedFor, transferInput, answersFile } = order;
 /** Answers, by kind of attack and status; 0: none; `cut`: a connection that was closed with fewer answers than requests. */
 const answers = new Map<string, number>();
-const stopped = new AbortController();
-const { signal } = stopped;
-const count = (name: string): void => {
-  if (!signal.aborted) answers.set(name, (answers.get(name) ?? 0) + 1);
-};
+const count = (name: string): void => void answers.set(name, (answers.get(name) ?? 0) + 1);
 
 const agents = new Map<string, Agent>();
 const agentOf = (localAddress: string): Agent => {
-  const agent = agents.get(localAddress) ?? new Agent({ keepAlive: true, localAddress });
+  const maxSockets = localAddress === PROXY ? OF_THE_PROXY : Infinity;
+  const agent = agents.get(localAddress) ?? new Agent({ keepAlive: true, localAddress, maxSockets });
   agents.set(localAddress, agent);
   return agent;
 };
@@ -69,22 +68,19 @@ const event = (what: string, address: string, body: string, headers: OutgoingHtt
   });
 const bearer = (token: string): OutgoingHttpHeaders => ({ authorization: `Bearer ${token}` });
 
-/** What this process was too slow for is done later: the number of attacks is that of the time that has passed. */
+/** What this process was too slow for is done later, but no more than what is due in a second. */
 const paced = (perSecond: number, attack: () => void): void => {
   const startedMs = performance.now();
   let begun = 0;
-  const timer = setInterval(() => {
+  setInterval(() => {
     const due = ((performance.now() - startedMs) / 1_000) * perSecond;
-    for (; begun < due; begun += 1) attack();
+    for (begun = Math.max(begun, Math.floor(due - perSecond)); begun < due; begun += 1) attack();
   }, TICK_MS);
-  signal.addEventListener('abort', () => clearInterval(timer));
 };
-const sockets = new Set<Socket>();
 const dial = (what: string, localAddress: string, text = '', requests = 1): Socket => {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), localAddress });
   let answered = 0;
-  sockets.add(socket);
   socket.on('error', () => undefined);
   socket.on('data', (chunk) => {
     for (const [, status] of chunk.toString('latin1').matchAll(/HTTP\/1\.1 (\d{3})/g)) {
@@ -93,7 +89,6 @@ const dial = (what: string, localAddress: string, text = '', requests = 1): Sock
     }
   });
   socket.on('close', () => {
-    sockets.delete(socket);
     if (answered < requests) count(`${what} cut`);
   });
   if (text !== '') socket.write(text);
@@ -145,7 +140,7 @@ paced(20, () => slow('slow', SLOW));
 paced(20, () => slow('slow of many', PROXY));
 paced(50, () => void dial('idle', IDLE));
 const flood = async (): Promise<void> => {
-  for (let dialled = 0; dialled < FLOOD && !signal.aborted; dialled += DIALLED_AT_ONCE) {
+  for (let dialled = 0; dialled < FLOOD; dialled += DIALLED_AT_ONCE) {
     for (let n = 0; n < DIALLED_AT_ONCE; n += 1) dial('flood', IDLE);
     await sleep(DIALLED_EVERY_MS);
   }
@@ -173,15 +168,11 @@ paced(0.6, () => {
   });
 });
 
-const stop = async (): Promise<void> => {
-  stopped.abort();
-  for (const socket of sockets) socket.destroy();
-  for (const agent of agents.values()) agent.destroy();
-  hanging.closeAllConnections();
-  hanging.close();
-  await writeFile(answersFile, JSON.stringify(Object.fromEntries(answers)));
+// Nothing is closed first: thousands of sockets would take longer than there is time.
+const stop = (): void => {
+  writeFileSync(answersFile, JSON.stringify(Object.fromEntries(answers)));
   process.exit(0);
 };
-process.once('SIGTERM', () => void stop());
-process.once('disconnect', () => void stop());
+process.once('SIGTERM', stop);
+process.once('disconnect', stop);
 process.send?.({ kind: 'ready' });
