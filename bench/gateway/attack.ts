@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,11 +11,15 @@ import { startChild } from '../setup/child.js';
 import { openStack, type Stack } from '../setup/stack.js';
 import { flowIdOfTransfer, openTransfers, transferInput } from '../setup/transfers.js';
 import { until } from '../setup/until.js';
-import { honestLoad, STEPS } from './honest-load.js';
+import { honestLoad, type HonestLoad, STEPS } from './honest-load.js';
 
 const ATTACKERS = fileURLToPath(new URL('./attackers.ts', import.meta.url));
 const LOADER = new URL('../../tools/typescript.mjs', import.meta.url).href;
-const [GREEDY_TOKEN, HANGING_TOKEN] = ['greedy', 'hanging'].map((name) => `${name}-${randomBytes(16).toString('hex')}`);
+/** Attackers with a token. */
+const [GREEDY, HANGING, ...POLLERS] = ['greedy', 'hanging', 'poller-1', 'poller-2', 'poller-3', 'poller-4'].map(
+  (name) => ({ name, secret: `${name}-${randomBytes(16).toString('hex')}` }),
+) as [Attacker, Attacker, ...Attacker[]];
+type Attacker = Readonly<Record<'name' | 'secret', string>>;
 /** The decimals are a wish to the sandbox: it ends at once. */
 const ENDED_AT_ONCE = '1000.50';
 
@@ -23,6 +28,8 @@ export interface AttackOrder {
   readonly url: string;
   readonly greedyToken: string;
   readonly hangingToken: string;
+  /** The greedy one, and others. */
+  readonly pollTokens: readonly string[];
   /** A flow that stays open. */
   readonly waitedFor: string;
   readonly transferInput: object;
@@ -35,16 +42,37 @@ const WARM_UP_SECONDS = 30;
 const QUIET_SHARE = 1 / 6;
 const SAMPLED_EVERY_MS = 2_000;
 /** Small, so that a short run fills it. */
-const QUOTA_MB = 4;
-/** Between two checks a gateway only counts for itself, and rows are in progress. */
-const QUOTA_SLACK = 1.1;
+const QUOTA_MB = 2;
+const MOST_GROWN_MB = 100;
+const REFUSED_PER_SECOND = 350;
+/**
+ * What the attacks are answered if they take place. The slowest of these answers are those of the long polls, after a
+ * minute.
+ */
+const MET: Readonly<Record<string, readonly (number | 'cut')[]>> = {
+  'forged reference': [200, 429],
+  'one network': [200, 429],
+  garbage: [429],
+  'wrong signature': [401, 429],
+  guess: [401, 429],
+  list: [200],
+  wait: [200, 429, 503],
+  card: [201, 429],
+  'transfer whose receiver hangs': [201],
+  slow: [408, 429],
+  'slow of many': [408],
+  idle: [408],
+  flood: ['cut'],
+  pipelined: ['cut'],
+  'pipelined 64 KiB': [429],
+};
 const SETTLED_WITHIN_MS = 180_000;
 const STANDS_STILL_MS = 2_000;
 
 /** @param minutes of attack */
 export const createAttackBenchmark = (minutes: number): Benchmark => ({
   name: 'attack',
-  about: `everything that attackers do beside honest transfers, for ${minutes} minutes (--minutes N); only when named`,
+  about: `everything that attackers do beside honest transfers, for ${minutes} minutes (--minutes N, 2 or more); only when named`,
   onlyNamed: true,
   async run(say) {
     const stack = await openStack(say, {
@@ -54,7 +82,10 @@ export const createAttackBenchmark = (minutes: number): Benchmark => ({
       GATEWAY_RATE_LIMIT: '',
       UNPROVEN_DISK_MB: String(QUOTA_MB),
       TRUSTED_PROXIES: '127.0.0.1',
-      GATEWAY_TOKENS: `dev:admin:dev-token,greedy:flows:${GREEDY_TOKEN},hanging:flows:${HANGING_TOKEN}`,
+      GATEWAY_TOKENS: [
+        'dev:admin:dev-token',
+        ...[GREEDY, HANGING, ...POLLERS].map(({ name, secret }) => `${name}:flows:${secret}`),
+      ].join(','),
     });
     try {
       return await measure(stack, minutes, say);
@@ -70,39 +101,64 @@ async function measure(stack: Stack, minutes: number, say: (line: string) => voi
   await honestLoad(stack, WARM_UP_SECONDS, () => undefined);
   const quiet = await honestLoad(stack, seconds * QUIET_SHARE, (line) => say(`quiet: ${line}`));
   const [waitedFor = ''] = await openTransfers(stack, 1);
-  const [rssBefore, storeBefore] = [rssMb(stack), storeMb(stack)];
+  const [rssBefore, storeBefore] = [memoryMb(stack, 'VmRSS'), storeMb(stack)];
   const [rss, disk]: [number[], number[]] = [[], []];
+  const attackers = await startAttackers(stack, waitedFor);
   const sampler = setInterval(() => {
-    rss.push(rssMb(stack));
+    rss.push(memoryMb(stack, 'VmRSS'));
     stack.store.inbox.unprovenBytes().then(
       (bytes) => disk.push(bytes / 1e6),
-      () => undefined,
+      // Meets no limit.
+      () => disk.push(Number.NaN),
     );
   }, SAMPLED_EVERY_MS);
-  const attackers = await startAttackers(stack, waitedFor);
-  const under = await honestLoad(stack, seconds, (line) =>
-    say(`attacked: ${line}; gateway ${shownMb(rss.at(-1))}, events without proof ${shownMb(disk.at(-1))}`),
-  );
-  const answers = (await attackers.stop()).toSorted(([a], [b]) => a.localeCompare(b));
-  clearInterval(sampler);
+  let under: HonestLoad;
+  try {
+    under = await honestLoad(stack, seconds, (line) =>
+      say(`attacked: ${line}; gateway ${shownMb(rss.at(-1))}, events without proof ${shownMb(disk.at(-1))}`),
+    );
+  } finally {
+    clearInterval(sampler);
+    await attackers.stop();
+  }
+  const answers = await attackers.answers();
+  const peakMb = memoryMb(stack, 'VmHWM');
   say('the books are checked');
   const kept = await reconcile(stack, [...quiet.references, ...under.references]);
 
   const third = Math.ceil(rss.length / 3);
-  const finding = (what: string, unit: Finding['unit'], measured: number, most: number, figures: string): Finding => ({
-    budget: 'attack',
-    what,
-    limit: { bound: 'at most', value: most },
-    unit,
-    measured,
-    figures,
-  });
+  const finding = (
+    what: string,
+    unit: Finding['unit'],
+    measured: number,
+    value: number,
+    figures: string,
+    bound: Finding['limit']['bound'] = 'at most',
+  ): Finding => ({ budget: 'attack', what, limit: { bound, value }, unit, measured, figures });
+  const met = Object.entries(MET).flatMap(([what, statuses]) => statuses.map((status) => `${what} ${status}`));
+  const notMet = met.filter((name) => !answers.has(name));
+  const refused = [...answers].filter(([name]) => / (4\d\d|503)$/.test(name));
   const steps = Object.entries(STEPS).map(([step, what]) => {
     const [a, b] = [quiet, under].map(({ tookMs }) => tookMs[step as keyof typeof STEPS]) as [number[], number[]];
     const figures = `quiet ${shownTimes(a)}; attacked ${shownTimes(b)}`;
     return finding(`honest transfers: ${what}, p99 attacked against quiet`, '×', p99(b) / p99(a), 2, figures);
   });
   return [
+    finding(
+      'answers that the attacks must get and did not',
+      'answers',
+      notMet.length,
+      0,
+      `${minutes} min of attack; not met: ${notMet.join(', ') || 'none'}; answers: ${shownCounts(answers)}`,
+    ),
+    finding(
+      'refused requests',
+      '/s',
+      refused.reduce((sum, [, count]) => sum + count, 0) / seconds,
+      REFUSED_PER_SECOND,
+      `in ${minutes} min, without connections that were cut`,
+      'at least',
+    ),
     ...steps,
     finding(
       'honest transfers that were not carried through',
@@ -119,23 +175,31 @@ async function measure(stack: Stack, minutes: number, say: (line: string) => voi
       `before ${shownMb(rssBefore)}, at each tenth ${tenthsOf(rss)}`,
     ),
     finding(
+      'memory of the gateway: its peak above what it was before the attack',
+      'MB',
+      peakMb - rssBefore,
+      MOST_GROWN_MB,
+      `before ${shownMb(rssBefore)}, peak since it started ${shownMb(peakMb)}`,
+    ),
+    finding(
       'disk of events without proof',
       'MB',
-      Math.max(...disk),
-      QUOTA_MB * QUOTA_SLACK,
-      `at each tenth ${tenthsOf(disk)}; ${kept.dropped} deleted; the store's file ${shownMb(storeBefore)} before, ${shownMb(storeMb(stack))} after; answers: ${answers.map(([name, count]) => `${name}: ${count}`).join(', ')}`,
+      // If nothing had to be deleted, the attack did not fill it.
+      kept.dropped > 0 && disk.length > 0 ? Math.max(...disk) : Number.NaN,
+      QUOTA_MB,
+      `at each tenth ${tenthsOf(disk)}; ${kept.dropped} deleted; the store's file ${shownMb(storeBefore)} before, ${shownMb(storeMb(stack))} after`,
     ),
     finding(
       'I5: acknowledged events that are neither rows, repeats nor deleted',
       'events',
-      Math.abs(kept.acknowledged - kept.accounted),
+      kept.acknowledged > 0 ? Math.abs(kept.acknowledged - kept.accounted) : Number.NaN,
       0,
       `${kept.acknowledged} acknowledged, ${kept.accounted} accounted for`,
     ),
     finding(
       'I15: honest events that are not found, applied, once',
       'events',
-      kept.missing,
+      under.references.length > 0 ? kept.missing : Number.NaN,
       0,
       `of ${quiet.references.length + under.references.length}`,
     ),
@@ -147,6 +211,11 @@ const shownTimes = (times: readonly number[]): string =>
   `p50 ${percentile(times, 0.5).toFixed(1)} p99 ${p99(times).toFixed(1)} ms (${times.length})`;
 const shownMb = (mb: number | undefined): string => `${mb?.toFixed(1) ?? '?'} MB`;
 
+const shownCounts = (counts: ReadonlyMap<string, number>): string =>
+  Array.from(counts, ([name, count]) => `${name}: ${count}`)
+    .toSorted()
+    .join(', ');
+
 function tenthsOf(samples: readonly number[]): string {
   const at = (tenth: number) => samples[Math.ceil((samples.length * tenth) / 10) - 1];
   return `${Array.from({ length: 10 }, (_, n) => at(n + 1)?.toFixed(1) ?? '?').join(' ')} MB`;
@@ -156,8 +225,9 @@ async function startAttackers(stack: Stack, waitedFor: string) {
   const answersFile = join(stack.folder, 'answers.json');
   const order: AttackOrder = {
     url: stack.url,
-    greedyToken: GREEDY_TOKEN ?? '',
-    hangingToken: HANGING_TOKEN ?? '',
+    greedyToken: GREEDY.secret,
+    hangingToken: HANGING.secret,
+    pollTokens: [GREEDY, ...POLLERS].map(({ secret }) => secret),
     waitedFor,
     transferInput: transferInput('made-by-the-attackers', ENDED_AT_ONCE),
     answersFile,
@@ -168,13 +238,11 @@ async function startAttackers(stack: Stack, waitedFor: string) {
     folder: fileURLToPath(new URL('../..', import.meta.url)),
   });
   return {
-    async stop(): Promise<readonly [string, number][]> {
-      await child.stop();
-      try {
-        return Object.entries(JSON.parse(readFileSync(answersFile, 'utf8')) as Record<string, number>);
-      } catch {
-        return [['not known: they had to be killed', 1]];
-      }
+    stop: () => child.stop(),
+    /** How often they were answered what, after the stop; none if they crashed or had to be killed. */
+    async answers(): Promise<ReadonlyMap<string, number>> {
+      const text = await readFile(answersFile, 'utf8').catch(() => '{}');
+      return new Map(Object.entries(JSON.parse(text) as Record<string, number>));
     },
   };
 }
@@ -217,11 +285,11 @@ async function acknowledgedEvents(stack: Stack): Promise<number> {
   return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-/** NaN if it has ended. */
-function rssMb(stack: Stack): number {
+/** Of the gateway: what it has, or the most that it ever had. NaN if it has ended. */
+function memoryMb(stack: Stack, figure: 'VmRSS' | 'VmHWM'): number {
   try {
     const status = readFileSync(`/proc/${stack.gatewayPid()}/status`, 'utf8');
-    return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) / 1_024;
+    return Number(new RegExp(`${figure}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1_024;
   } catch {
     return Number.NaN;
   }

@@ -4,7 +4,7 @@ export interface Finding {
   readonly budget: string;
   readonly what: string;
   readonly limit: { readonly bound: 'at least' | 'at most'; readonly value: number };
-  readonly unit: '×' | 'flows' | 'ms' | 'MB' | 'kB' | 'calls' | 'events' | 'actions' | '/s';
+  readonly unit: '×' | 'flows' | 'ms' | 'MB' | 'kB' | 'calls' | 'events' | 'actions' | 'answers' | '/s';
   readonly measured: number;
   /** Rates, durations and CPU that the figure was made of. */
   readonly figures: string;
