@@ -24,7 +24,7 @@ import type {
   Quote,
   SubmitOutcome,
 } from './types.js';
-import { checkInput } from './flow-steps.js';
+import { checkInput, recordForeignStart } from './flow-steps.js';
 import type { ActivityDeps } from './deps.js';
 import { endsFlow, reading, retryLater, storing } from './failures.js';
 import { windowsOf, elapsedMs } from './timing.js';
@@ -52,6 +52,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
      */
     async prepareBridgeTransfer(order: PreparationOrder): Promise<BridgePreparation> {
       const { input, fingerprint } = checkInput(deps, bridgeTransferFlow, order.flowId, order.input);
+      await recordForeignStart(deps, bridgeTransferFlow, order, { input, fingerprint });
       return {
         input,
         fingerprint,

@@ -7,10 +7,11 @@ import { flowOf } from '../src/flows/index.js';
 import { tooMuch } from '../src/flows/largest-amount.js';
 import { parseFlowId, flowIdOf } from '../src/protocol/vocabulary.js';
 import { flowFingerprint, submitFingerprint } from '../src/store/store-key.js';
+import { sameFingerprint } from '../src/protocol/fingerprint.js';
 import { isPlaintext } from '../src/protocol/plaintext-marker.js';
 import type { ActivityDeps } from './deps.js';
 import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
-import { endsFlow, notYet, retryLater } from './failures.js';
+import { endsFlow, notYet, retryLater, storing } from './failures.js';
 import { nextTurnMs, windowsOf } from './timing.js';
 import type {
   ClaimStepOrder,
@@ -38,6 +39,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
     async prepareFlow(order: PreparationOrder): Promise<FlowPreparation> {
       const definition = definitionOf(order.flowId);
       const { input, fingerprint } = checkInput(deps, definition, order.flowId, order.input);
+      await recordForeignStart(deps, definition, order, { input, fingerprint });
       const pin = await pinFor(deps, order);
       return {
         input,
@@ -208,6 +210,26 @@ export function checkInput<Input>(
   }
   checkLargest(deps, definition, input);
   return { input, fingerprint: flowFingerprint(deps.store, definition, input) };
+}
+
+/** The actor of such a start: nothing of what another client says about itself is proven. */
+const ANOTHER_CLIENT = 'another Temporal client';
+
+/** Records the start of a flow that was started without a gateway; a gateway records its own. Safe to repeat. */
+export async function recordForeignStart<Input>(
+  { store: { audit } }: Pick<ActivityDeps, 'store'>,
+  definition: Pick<FlowDefinition<Input>, 'moneyOf'>,
+  { flowId, startedWith }: PreparationOrder,
+  { input, fingerprint }: { readonly input: Input; readonly fingerprint: string },
+): Promise<void> {
+  if (startedWith === undefined || (startedWith !== null && sameFingerprint(startedWith, fingerprint))) return;
+  const { amount, currency } = definition.moneyOf?.(input) ?? {};
+  const details = amount === undefined ? {} : { amount, currency };
+  const about = { kind: 'start', flowId, actor: ANOTHER_CLIENT } as const;
+  await storing(async () => {
+    const [known] = await audit.list({ ...about, limit: 1 });
+    if (known === undefined) await audit.append({ ...about, means: 'unproven', details });
+  });
 }
 
 function checkLargest<Input>(deps: ActivityDeps, definition: FlowDefinition<Input>, input: Input): void {

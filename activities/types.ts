@@ -16,6 +16,11 @@ export interface PreparationOrder {
   readonly input: unknown;
   /** This run starts again what an earlier run had begun: the flow was reset in the UI. @default false */
   readonly wasReset?: boolean;
+  /**
+   * The fingerprint that the flow was started with; null: none. Only a process with the store's key can make it, so it
+   * shows that a gateway started the flow. Undefined: not known.
+   */
+  readonly startedWith?: string | null;
 }
 
 /** An order that came to a flow by an update. */

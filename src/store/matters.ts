@@ -127,9 +127,9 @@ export function createSqlMatters(deps: {
 
 /** People are notified of it, once for each event. */
 export function openEventMatter(
-  matters: Pick<MatterStore, 'open'> | undefined,
+  matters: Pick<MatterStore, 'open'>,
   about: Pick<MatterContent, 'kind' | 'flowId'> & { readonly eventId: string },
 ): Promise<void> {
   const content = { ...about, since: new Date().toISOString() };
-  return matters?.open(`${about.kind}/${about.eventId}`, content) ?? Promise.resolve();
+  return matters.open(`${about.kind}/${about.eventId}`, content);
 }

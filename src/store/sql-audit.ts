@@ -150,7 +150,7 @@ export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
 
     async startersOf(flowId) {
       const sql = `SELECT actor, kind, subject FROM audit
-        WHERE flow_id = ? AND (kind = 'start' OR (kind = 'refused' AND action = 'start'))`;
+        WHERE flow_id = ? AND means <> 'unproven' AND (kind = 'start' OR (kind = 'refused' AND action = 'start'))`;
       const [found] = await db.read([{ sql, params: [flowId] }]);
       const rows = found?.rows ?? [];
       const isRefusal = (row: Row) => row['kind'] === 'refused';

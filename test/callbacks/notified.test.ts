@@ -50,7 +50,7 @@ async function openProcess() {
     secrets: () => [SECRET],
     escalateAfterMs: [2_000],
     places: { publicUrl: 'http://127.0.0.1', namespace: 'default' },
-    isStillOpen: stillOpenAt(unanswered.client),
+    isStillOpen: stillOpenAt(unanswered.client, store),
     log: { info: () => undefined, warn: () => undefined },
   };
   const notifier = createNotifier(deps);

@@ -6,6 +6,7 @@ import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
 import type { CallbackReport } from '../../src/protocol/callbacks.js';
 
 const HOUR_MS = 3_600_000;
@@ -24,7 +25,7 @@ afterAll(async () => {
 });
 
 describe('a caller that is unavailable for days', () => {
-  it('is tried slower and slower for three days, then listed; an order sends the newest state again', async () => {
+  it('is tried slower and slower for three days, then listed, and people are notified; an order sends the newest state again', async () => {
     caller.answer = () => 503;
     const reference = newReference('days');
     const handle = await bench.start(transferInput(reference, { callbackUrl: caller.url }));
@@ -50,9 +51,14 @@ describe('a caller that is unavailable for days', () => {
     expect(Date.parse(given.since ?? '') - Date.parse(given.current?.change.timestamp ?? '')).toBeGreaterThan(
       70 * HOUR_MS,
     );
+    const flowId = `bridge-transfer/${reference}`;
+    const matters = async () => (await bench.store.matters.due(100)).matters;
+    const opened = await until('people to be notified', async () => (await matters())[0]);
+    expect(opened).toMatchObject({ content: { kind: 'callback_undelivered', flowId }, resolvedAtMs: undefined });
 
     caller.answer = () => 204;
     await delivery.signal('resend', { actor: 'ada' });
+    await until('it to be resolved', async () => (await matters())[0]?.resolvedAtMs !== undefined);
     const result = (await delivery.result()) as Pick<CallbackReport, 'delivered'>;
     const last = caller.received.at(-1) as Received;
     expect(result.delivered?.notification.id).toBe(last.headers['webhook-id']);

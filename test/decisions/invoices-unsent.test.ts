@@ -145,13 +145,13 @@ describe('an invoice whose payment by us waits to be sent', () => {
   const ordered = async (word: string, deadlineSeconds: number) => {
     isBusy = false;
     answer = undefined;
-    const away = vi.spyOn(decisions.store.audit, 'append').mockImplementation(() => {
-      throw new StoreUnavailableError('SQLITE_BUSY', 'database');
-    });
     const reference = newReference(word);
     const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, timeScale: TIME_SCALE };
     const handle = await decisions.bench.startFlow('invoice-payment', reference, { ...input, deadlineSeconds });
     await noted(handle, /waits for the order/);
+    const away = vi.spyOn(decisions.store.audit, 'append').mockImplementation(() => {
+      throw new StoreUnavailableError('SQLITE_BUSY', 'database');
+    });
     const paying = handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
     const answered = paying.then(
       (said) => said,

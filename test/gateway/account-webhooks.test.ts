@@ -169,7 +169,7 @@ describe('an account webhook', () => {
 describe('account webhooks without a proof', () => {
   it('are matched as well, and never delay those with one; nor does one whose claim cannot be opened', async () => {
     const temporary = await makeTemporaryStore('libsql');
-    const { inbox } = await temporary.open();
+    const { inbox, matters } = await temporary.open();
     const came = async (proof: 'signature' | null) => {
       const body = { proof };
       const { id } = await inbox.receive(anEvent({ source: 'webhook', flowId: null, toMatch: true, proof, body }));
@@ -179,6 +179,7 @@ describe('account webhooks without a proof', () => {
     const stuck = new Promise<void>((resolve) => (release = resolve));
     const matcher = createWebhookMatcher({
       inbox,
+      matters,
       matchOf: async (body) => {
         if ((body as { proof: unknown }).proof === null) await stuck;
         // As of a claim that cannot be opened.

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFlowStepActivities } from '../../activities/flow-steps.js';
 import { AUDIT_KINDS } from '../../src/protocol/audit.js';
+import { workflowTypeOf } from '../../src/protocol/vocabulary.js';
+import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type StackWithGateway } from '../harness/stack.js';
 import { until } from '../harness/until.js';
@@ -106,6 +109,35 @@ describe('the audit log, read by GET /audit,', () => {
     const kinds = (await entriesSince(0)).map(({ kind }) => kind);
     expect(AUDIT_KINDS.filter((kind) => !kinds.includes(kind))).toEqual([]);
   });
+
+  it.each(['crypto-send', 'bridge-transfer'] as const)(
+    'has the start of a flow by another Temporal client, once, as unproven, and with no starter: %s',
+    async (kind) => {
+      const reference = newReference('foreign');
+      const flow = `${kind}/${reference}`;
+      const { body } = kind === 'crypto-send' ? sample('sendCrypto', reference) : { body: transferInput(reference) };
+      const input = { ...body, timeScale: 0.02 };
+      const handle = await stack.client.workflow.start(workflowTypeOf(kind), {
+        taskQueue: stack.taskQueue,
+        workflowId: flow,
+        args: [input],
+        // As it may have been copied from another flow: it is not of this input.
+        memo: { fingerprint: 'f'.repeat(64) },
+      });
+      await until('its first step to be over', async () => (await stack.store.claims.ofFlow(flow)).length > 0);
+      const entry = { kind: 'start', actor: 'another Temporal client', means: 'unproven', role: null };
+      const startsOf = () => stack.store.audit.list({ flowId: flow, limit: 9 });
+      const [first, ...others] = await startsOf();
+      expect(first).toMatchObject({ ...entry, details: { amount: expect.any(String), currency: expect.any(String) } });
+      expect(others).toEqual([]);
+      expect(await stack.store.audit.startersOf(flow)).toEqual([]);
+
+      // Its first step again, as after a reset.
+      await createFlowStepActivities(stack.deps).prepareFlow({ flowId: flow, input, startedWith: null });
+      expect(await startsOf()).toHaveLength(1);
+      await handle.terminate();
+    },
+  );
 
   it('has no reading of what does not exist, or cannot: a phone number in place of a reference would stand there', async () => {
     const before = await newest();

@@ -119,7 +119,7 @@ describe('the way of an event into its flow', () => {
     expect(ended.body).toMatchObject({ state: 'completed' });
   });
 
-  it('fault 30: lists what comes after the end as late, and raises an alarm if proven events contradict it', async () => {
+  it('fault 30: lists what comes after the end as late; if a proven event contradicts it, raises an alarm, and people are notified', async () => {
     await workerRuns();
     const reference = newReference();
     const path = tested.callbackPath(reference);
@@ -144,6 +144,10 @@ describe('the way of an event into its flow', () => {
       ({ alarm, flowId }) => alarm !== undefined && flowId === `bridge-transfer/${reference}`,
     );
     expect(alarms).toHaveLength(1);
+    const { matters } = await tested.store.matters.due(100);
+    const ofFlow = matters.filter(({ content }) => content.flowId === `bridge-transfer/${reference}`);
+    const contradicting = rows.find(({ status, proof }) => status === 'REFUNDED' && proof !== null)?.id;
+    expect(ofFlow).toMatchObject([{ content: { kind: 'late_event_contradicts', eventId: contradicting } }]);
   });
 
   it('reaches a flow that is parked', async () => {

@@ -66,6 +66,7 @@ describe('the places of the dispatcher', () => {
           return store.inbox.markDelivered(...marks);
         },
       },
+      matters: store.matters,
       reader: {
         facts: (flowId) => {
           asked += 1;

@@ -3,9 +3,11 @@ import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/commo
 import { optionalDateToTs } from '@temporalio/common/lib/time.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countCalls, type CallCounter } from '../../bench/setup/count-calls.js';
+import { stillOpenAt } from '../../src/cli/wiring/notifier.js';
 import { createFlowStats } from '../../src/gateway/ops/flow-stats.js';
 import { LISTED_AFTER_MS } from '../../src/gateway/ops/value-in-flight.js';
 import { createFlowReader } from '../../src/temporal/flow-handle.js';
+import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 import { makeTemporaryStore } from '../store/temporary-store.js';
@@ -183,6 +185,42 @@ describe('the flows, counted', () => {
     [taken, mayTake] = [0, 4];
     await expect(countOn(0, inPages)()).rejects.toThrow('another gateway counts the flows');
     expect(taken).toBe(5);
+  });
+
+  it('have people notified of a flow that was terminated, once, until a person decides it', async () => {
+    const reference = newReference('terminated');
+    const flowId = `bridge-transfer/${reference}`;
+    expect((await tested.post('/flows/bridge-transfer', transferInput(reference))).status).toBe(201);
+    await tested.client.workflow.getHandle(flowId).terminate();
+    const isListed = `WorkflowId = '${flowId}' AND ExecutionStatus = 'Terminated'`;
+    await until('it to be listed', async () => (await tested.client.workflow.count(isListed)).count === 1);
+    const { matters } = tested.store;
+    let opened = 0;
+    const open: typeof matters.open = (...given) => ((opened += 1), matters.open(...given));
+    const count = countOn(0, { store: { ...tested.store, matters: { ...matters, open } } });
+    await count();
+    await count();
+    expect(opened).toBe(1);
+    const due = async () => (await matters.due(9)).matters;
+    const [matter, ...others] = await due();
+    expect(others).toEqual([]);
+    const { parked } = (await tested.get(`/flows/${flowId}`)).body;
+    expect(matter?.content).toMatchObject({
+      kind: 'parked',
+      flowId,
+      reason: 'terminated',
+      since: parked.since,
+      actions: ['close-not-executed'],
+      amount: '1000.5',
+      currency: 'KES',
+    });
+    const isStillOpen = async () =>
+      matter === undefined ? undefined : stillOpenAt(tested.client, tested.store)(matter);
+    expect(await isStillOpen()).toBe(true);
+    const order = { action: 'close-not-executed', note: 'nothing was sent' };
+    expect((await tested.post(`/flows/${flowId}/resolve`, order)).status).toBe(200);
+    expect(await isStillOpen()).toBe(false);
+    expect(await due()).toMatchObject([{ id: matter?.id, resolvedAtMs: expect.any(Number) }]);
   });
 
   it('say which are past the deadline that their kind has by default', async () => {

@@ -7,6 +7,7 @@ import { newSigningKey, openIssuer, type TestIssuer } from '../harness/oidc-issu
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 import { anEvent } from '../store/temporary-store.js';
+import { bridgeBody, PATHS } from './proxy/caller.js';
 
 const secretOf = (name: string) => `secret-of-${name}-0123456789`;
 const PEOPLE = { shop: 'flows', alice: 'operator', bob: 'operator', carol: 'operator', dev: 'admin' } as const;
@@ -76,15 +77,20 @@ describe('an order that needs a second person', () => {
     if (flow === undefined) throw new Error(`no flow of ${by} is left`);
     return flow;
   };
-  const recorded = async (flow: string) => {
+  const entriesOf = async (flow: string) => {
     const { body } = await stack.get(`/audit?flow=${flow}&order=oldest`);
-    const entries = body['entries'] as Record<string, string | null>[];
+    return body['entries'] as (Record<string, string | null> & { readonly details: unknown })[];
+  };
+  const recorded = async (flow: string) => {
+    const entries = await entriesOf(flow);
     return entries.map(({ kind, action, actor }) => [kind, action, actor].filter((word) => word != null).join(' '));
   };
   const mark = { action: 'mark-completed', note: 'the recipient has it' };
 
-  it('is proposed by the first, who cannot confirm it, and carried out once another one orders the same', async () => {
+  it('is proposed by the first, who cannot confirm it, and carried out once another one orders the same; the evidence is recorded', async () => {
     const flow = parked();
+    const shown = (await show(flow))['parked'];
+    expect(Object.keys(shown.evidence)).not.toEqual([]);
     const proposed = await order('alice', flow, mark);
     expect(proposed).toMatchObject({ status: 202, body: { state: 'parked' } });
     const { proposal } = await show(flow);
@@ -109,6 +115,9 @@ describe('an order that needs a second person', () => {
       'refused mark-failed bob',
       'order mark-completed bob',
     ]);
+    const first = { by: 'alice', note: mark.note };
+    const details = { note: 'I called them, too', first, parked: shown };
+    expect((await entriesOf(flow)).at(-1)).toMatchObject({ details });
   });
 
   it('is no proposal while the flow waits for another decision, and is not in the way of that one', async () => {
@@ -132,6 +141,22 @@ describe('an order that needs a second person', () => {
     expect((await order('bob', flow, {}, 'withdraw')).status).toBe(200);
     expect((await order('carol', flow, mark)).status).toBe(202);
     expect((await order('alice', flow, mark)).status).toBe(200);
+  });
+
+  it("is never confirmed by who started the flow through the service's own path", async () => {
+    const reference = newReference('eyes');
+    await stack.control('POST', '/scenarios', { reference, ending: 'silent' });
+    expect((await stack.post(PATHS.bridge, bridgeBody(reference), asked('carol'))).status).toBe(200);
+    const flow = `bridge-transfer/${reference}`;
+    await stack.client.workflow.getHandle(flow).terminate();
+    await until('it to be terminated', async () => (await show(flow))['parked']?.reason === 'terminated');
+    expect((await order('alice', flow, mark)).status).toBe(202);
+    expect(await order('carol', flow, mark)).toMatchObject({
+      status: 403,
+      body: { message: expect.stringContaining('carol started this flow') },
+    });
+    expect(await order('bob', flow, mark)).toMatchObject({ status: 200, body: { state: 'completed' } });
+    expect((await recorded(flow)).slice(0, 1)).toEqual(['start carol']);
   });
 
   it("is confirmed by a person whose own request was refused, since the flow is another one's", async () => {

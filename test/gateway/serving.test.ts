@@ -7,6 +7,9 @@ import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
 import { rawRequest } from './setup/raw-request.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { keyring } from '../harness/fixed.js';
+import { transferInput } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { until } from '../harness/until.js';
 
 const UI = 'http://127.0.0.1:8233';
 const KEYS = `k:${Buffer.alloc(32, 5).toString('base64')}`;
@@ -154,6 +157,21 @@ describe('the gateway as a process', () => {
     }
     expect((await to(real.url, 'pay.example')).status).toBe(401);
     await Promise.all([tested.close(), real.close()]);
+  });
+
+  it('logs with a start the flow that its body names, and with any other request the flow of its path', async () => {
+    const tested = await gatewayUnderTest();
+    const reference = newReference('logged');
+    const flowId = `bridge-transfer/${reference}`;
+    expect((await tested.post('/flows/bridge-transfer', transferInput(reference))).status).toBe(201);
+    expect((await tested.get(`/flows/${flowId}`)).status).toBe(200);
+    const answered = await until('both lines', () => {
+      const lines = tested.log.filter(({ msg, flowId: logged }) => msg === 'answered' && logged === flowId);
+      return lines.length === 2 && lines;
+    });
+    expect(answered.map(({ route }) => route)).toEqual(['/flows/bridge-transfer', '/flows/:kind/:reference']);
+    await tested.client.workflow.getHandle(flowId).terminate();
+    await tested.close();
   });
 
   it('gives a request id even to an unreadable request, and logs it', async () => {

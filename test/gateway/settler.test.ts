@@ -26,6 +26,7 @@ describe('an event that its flow took when it had already ended', () => {
   const run = (reader: SettlerDeps['reader'], nowMs: () => number) => {
     const settler = createSettler({
       inbox: store.inbox,
+      matters: store.matters,
       reader,
       openSignals: createOpenSignals(),
       logger: quiet as never,

@@ -40,23 +40,31 @@ describe('an event that is sealed with a key that the gateway does not have', ()
 });
 
 describe('an event whose seal is broken', () => {
-  it('is quarantined with an alarm, does not hold up its flow, and is new if it is sent again; a replay says what is wrong', async () => {
+  it('is quarantined with an alarm, of which people are notified, does not hold up its flow, and is new if it is sent again; a replay says what is wrong', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'towline-unreadable-'));
     const storePath = join(folder, 'store.db');
     const flowId = 'bridge-transfer/damaged';
     const before = await openAt(storePath, { keyring: createKeyring([TEST_KEY]) });
     const [broken, next] = [anEvent({ flowId }), anEvent({ flowId })];
-    await before.inbox.receive(broken);
-    await before.inbox.receive(next);
+    // Which flow this one is about is in its body alone.
+    const webhook = anEvent({ source: 'webhook', flowId: null, toMatch: true });
+    for (const event of [broken, next, webhook]) await before.inbox.receive(event);
     await before.close();
     const db = await openConnection({ path: storePath });
     const damage = `UPDATE inbox SET body = (SELECT body FROM inbox WHERE id = ?) WHERE id = ?`;
-    await db.write([{ sql: damage, params: [next.id, broken.id] }], turnOf.meta);
+    for (const { id } of [broken, webhook]) await db.write([{ sql: damage, params: [next.id, id] }], turnOf.meta);
     await db.close();
 
     const tested = await gatewayUnderTest({ storePath, env: { GATEWAY_TOKENS: 'op:operator:secret-of-the-operator' } });
     const auth = { authorization: 'Bearer secret-of-the-operator' };
-    await until('the quarantine', async () => (await tested.store.inbox.get(broken.id))?.state === 'quarantined');
+    for (const { id } of [broken, webhook]) {
+      await until('the quarantine', async () => (await tested.store.inbox.get(id))?.state === 'quarantined');
+    }
+    const { matters } = await tested.store.matters.due(100);
+    const said = matters.map(({ content: { since: _since, ...content } }) => content);
+    expect(said).toHaveLength(2);
+    expect(said).toContainEqual({ kind: 'event_quarantined', flowId, eventId: broken.id });
+    expect(said).toContainEqual({ kind: 'event_quarantined', eventId: webhook.id });
     const flow = await tested.client.workflow.start('bridgeTransfer', {
       workflowId: flowId,
       taskQueue: tested.taskQueue,
@@ -68,20 +76,24 @@ describe('an event whose seal is broken', () => {
       async () => (await tested.store.inbox.get(next.id))?.state === 'delivered',
     );
     await flow.terminate();
-    expect(tested.log.filter(({ alarm }) => alarm === 'event_quarantined')).toMatchObject([
-      { level: 50, flowId, event: broken.id },
-    ]);
+    const alarms = tested.log.filter(({ alarm }) => alarm === 'event_quarantined');
+    expect(alarms.filter((line) => line['flowId'] === flowId)).toMatchObject([{ level: 50, event: broken.id }]);
+    expect(alarms.filter((line) => line['flowId'] === undefined)).toMatchObject([{ level: 50, event: webhook.id }]);
     const listed = await fetch(`${tested.url}/events?state=quarantined`, { headers: auth });
-    expect(await listed.json()).toMatchObject({
-      events: [{ id: broken.id, state: 'quarantined', detail: expect.stringContaining('could not be opened') }],
-    });
+    const detail = expect.stringContaining('could not be opened');
+    expect(((await listed.json()) as { events: unknown }).events).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ id: broken.id, state: 'quarantined', detail }),
+        expect.objectContaining({ id: webhook.id, state: 'quarantined', detail }),
+      ]),
+    );
     const replayed = await fetch(`${tested.url}/events/${broken.id}/replay`, { method: 'POST', headers: auth });
     expect([replayed.status, ((await replayed.json()) as { message: string }).message]).toEqual([
       409,
       expect.stringContaining('Its row is damaged'),
     ]);
     const metrics = await fetch(`${tested.url}/metrics`, { headers: auth });
-    expect(await metrics.text()).toMatch(/^towline_events\{state="quarantined"\} 1$/m);
+    expect(await metrics.text()).toMatch(/^towline_events\{state="quarantined"\} 2$/m);
     const again = { ...broken, id: anEvent().id };
     expect(await tested.store.inbox.receive(again)).toMatchObject({ kind: 'stored', id: again.id });
     expect(await tested.store.inbox.receive({ ...again, id: anEvent().id })).toMatchObject({ kind: 'duplicate' });

@@ -31,7 +31,10 @@ describeStores('an answer that comes late', (kind) => {
   });
   afterEach(() => temporary.remove());
 
-  it('raises an alarm if a person had closed its claim as not executed while it was on its way', async () => {
+  /** What people are notified of. */
+  const matters = async () => (await store.matters.due(100)).matters.map(({ content }) => content);
+
+  it('raises an alarm, and people are notified, if a person had closed its claim as not executed while it was on its way', async () => {
     const outcome = await submitUnderClaim(deps, {
       claim,
       guard: { flowId: claim.flowId, statuses: [] },
@@ -52,6 +55,9 @@ describeStores('an answer that comes late', (kind) => {
         claim: 'void',
         message: 'ALARM',
       },
+    ]);
+    expect(await matters()).toEqual([
+      { kind: 'late_answer_contradicts', flowId, operation: 'sendCrypto', since: expect.any(String) },
     ]);
   });
 
@@ -91,6 +97,7 @@ describeStores('an answer that comes late', (kind) => {
     await recordAnswer({ ...claim, answer: {} });
     await recordAnswer({ ...claim, answer: {} });
     expect(alarms).toEqual([]);
+    expect(await matters()).toEqual([]);
   });
 
   it('cannot come of a quote that ran out while its POST connected: that is quoted again', async () => {

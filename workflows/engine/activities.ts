@@ -21,8 +21,10 @@ export function checkInput(flow: Flow, rawInput: unknown): Promise<FlowPreparati
 
 /** The order to a flow's first activity. */
 export function preparationOf(flow: Flow, input: unknown): PreparationOrder {
-  const { runId, firstExecutionRunId } = workflowInfo();
-  return { flowId: flow.flowId, input, wasReset: runId !== firstExecutionRunId };
+  const { runId, firstExecutionRunId, memo } = workflowInfo();
+  const fingerprint = memo?.['fingerprint'];
+  const startedWith = typeof fingerprint === 'string' ? fingerprint : null;
+  return { flowId: flow.flowId, input, wasReset: runId !== firstExecutionRunId, startedWith };
 }
 
 type Checks = Pick<Activities, 'prepareFlow' | 'prepareBridgeTransfer'>;

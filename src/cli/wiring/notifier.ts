@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { LiveSecrets, Settings } from '../../config/index.js';
+import { resolvedView } from '../../gateway/flows/terminated-view.js';
 import { answers } from '../../gateway/ops/health.js';
 import { createNotifier, NOTIFY_DUTY_MS, type Notifier, type NotifyDeps, type Places } from '../../notify/index.js';
 import { createDuty } from '../../store/duties.js';
@@ -32,7 +33,7 @@ export function openNotifier(parts: {
     secrets: () => secrets.notifySecrets(),
     escalateAfterMs,
     places: placesOf(settings, namespace),
-    isStillOpen: stillOpenAt(client),
+    isStillOpen: stillOpenAt(client, store),
     askTemporal: () => answers(client),
     heartbeatUrl: () => secrets.heartbeatUrl(),
     log,
@@ -48,7 +49,7 @@ export function placesOf(settings: Pick<Settings, 'publicUrl' | 'docsUrl' | 'tem
 /**
  * If Temporal or a worker does not answer, the flow may still be parked: one notification too many is the safe error.
  */
-export function stillOpenAt(client: Client): (matter: DueMatter) => Promise<boolean> {
+export function stillOpenAt(client: Client, store: Store): (matter: DueMatter) => Promise<boolean> {
   const reader = createFlowReader(client);
   const callbacks = createCallbackHandles(client);
   return async ({ content }) => {
@@ -59,7 +60,8 @@ export function stillOpenAt(client: Client): (matter: DueMatter) => Promise<bool
         const facts = await callbacks.facts(flowId);
         return facts !== undefined && (facts.report?.state ?? 'undelivered') === 'undelivered';
       }
-      const view = await reader.show(flowId);
+      const shown = await reader.show(flowId);
+      const view = shown && (await resolvedView(shown, store));
       if (view === undefined || view.state !== 'parked') return false;
       // Terminated, or no worker answered: a person is needed.
       return view.parked === null || view.parked.since === since || view.parked.reason === 'terminated';

@@ -19,8 +19,8 @@ import { MAX_UNTRUSTED, type InboxRow } from '../../protocol/events.js';
 
 export interface DeliverDeps {
   readonly inbox: InboxStore;
-  /** Opens a matter for what people must know at once. @default only the log */
-  readonly matters?: Pick<MatterStore, 'open'>;
+  /** Gets a matter for what people must know at once. */
+  readonly matters: Pick<MatterStore, 'open'>;
   readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
   readonly unreadable: Pick<UnreadableFlows, 'examine'>;

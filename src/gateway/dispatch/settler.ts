@@ -94,8 +94,8 @@ export function createSettler(deps: SettlerDeps): Settler {
 
 interface SettleDeps {
   readonly inbox: InboxStore;
-  /** Opens a matter for what people must know at once. @default only the log */
-  readonly matters?: Pick<MatterStore, 'open'>;
+  /** Gets a matter for what people must know at once. */
+  readonly matters: Pick<MatterStore, 'open'>;
   readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
   readonly logger: DeliverDeps['logger'];

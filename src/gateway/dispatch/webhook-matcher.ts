@@ -19,8 +19,8 @@ export interface WebhookMatcher {
 
 export interface WebhookMatcherDeps {
   readonly inbox: Pick<InboxStore, 'toMatch' | 'match' | 'settle'>;
-  /** Opens a matter for what people must know at once. @default only the log */
-  readonly matters?: Pick<MatterStore, 'open'>;
+  /** Gets a matter for what people must know at once. */
+  readonly matters: Pick<MatterStore, 'open'>;
   /** Finds the flow of a webhook by the claims. */
   readonly matchOf: (body: unknown) => Promise<Pick<ReceivedEvent, 'flowId' | 'reference' | 'status'>>;
   readonly dispatcher: Pick<Dispatcher, 'nudge'>;

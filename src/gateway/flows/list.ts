@@ -21,7 +21,7 @@ import type { MembersOf } from '../http/openapi.js';
 import { createRateLimit } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
-import { isTerminated, stateOfTerminated } from './terminated-view.js';
+import { isTerminated, viewOfTerminated } from './terminated-view.js';
 
 export const ListQuery = z
   .strictObject({
@@ -162,7 +162,7 @@ async function flowOfRow(
   const status = found.status.name;
   const terminated = isTerminated(status);
   const state = terminated
-    ? await stateOfTerminated(deps, found)
+    ? (await viewOfTerminated(deps, found))?.state
     : stateOf(status, found.searchAttributes[STATE_ATTRIBUTE]?.[0]);
   if (state === undefined || state !== (query.state ?? state)) return undefined;
   const closedAt = found.closeTime?.toISOString() ?? null;

@@ -3,6 +3,7 @@ import { eventIdOf } from '../../flows/event-of-row.js';
 import { moneyOperationsOf } from '../../flows/index.js';
 import { endingsOf, settleWindowMs, type Ending } from '../../protocol/decisions.js';
 import { orderRefusal } from '../../protocol/legal-orders.js';
+import { parkedMatterId } from '../../protocol/matters.js';
 import { classifyOfAnyKind, wordsThat, type Meaning } from '../../protocol/statuses.js';
 import { isRefundReference, type ParkAction } from '../../protocol/vocabulary.js';
 import { isOver, type Claim, type ClaimKey } from '../../store/claim.js';
@@ -31,7 +32,7 @@ export async function resolveTerminated(
 ): Promise<{ readonly view: FlowWithMoney; readonly isProposed: boolean }> {
   const { reference, flowId } = address;
   const { action } = order;
-  const { claims, proposals } = deps.store;
+  const { claims, matters, proposals } = deps.store;
   const found = await claims.ofFlow(flowId);
   const before = await resolvedView(await shownFlow(deps.reader, address), deps.store);
   const actions = sendsMoney(address) ? await legalFor(deps.store, address, found) : [];
@@ -82,6 +83,8 @@ export async function resolveTerminated(
   if (admitted.proposal !== undefined) await proposals.end(admitted.proposal, true);
   // An event that came while the service was asked: the claims are closed, and a person marks how it ended.
   if (action === 'close-not-executed') await requireNoProofAgainst(deps.store, address, action);
+  // If the store fails, the next reminder finds it decided.
+  if (before.parked !== null) await matters.resolve(parkedMatterId(flowId, before.parked.since)).catch(() => undefined);
   return { view: await shownFlow(deps.reader, address), isProposed: false };
 }
 

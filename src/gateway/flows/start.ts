@@ -64,6 +64,7 @@ async function startOrFind(
 ): Promise<{ readonly started: boolean; readonly view: Flow }> {
   const { definition, input, address } = await checkedInput(deps, kind, body, `The input of ${kind}`);
   const { reference, flowId } = address;
+  reply.request.flowId = flowId;
   const { started } = await recordingStart(deps, caller, { definition, address, input }, () =>
     startFlow(deps, kind, input).catch((error: unknown) => {
       if (error instanceof OtherRequestError) throw new OtherRequestRefusal(error.message, reference);

@@ -4,7 +4,7 @@ import { moneyOperationsOf } from '../../flows/index.js';
 import { endingsOf, type Ending } from '../../protocol/decisions.js';
 import { TERMINATED_ORDERS } from '../../protocol/legal-orders.js';
 import { classifyOfAnyKind } from '../../protocol/statuses.js';
-import type { FlowState, ParkAction } from '../../protocol/vocabulary.js';
+import type { ParkAction } from '../../protocol/vocabulary.js';
 import { isOver, wasSent, type Claim, type ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import { type FlowReader, viewOf } from '../../temporal/flow-handle.js';
@@ -114,14 +114,14 @@ export interface TerminatedDeps {
 export const isTerminated = (status: string): boolean => status === 'TERMINATED' || status === 'TIMED_OUT';
 
 /**
- * The state of a flow that visibility shows as terminated: a person may have decided it since, on its claims. Undefined
- * if that run is not its last one: a reset in the UI terminates a run, and continues as another.
+ * A flow that visibility shows as terminated: a person may have decided it since, on its claims. Undefined if that run is
+ * not its last one: a reset in the UI terminates a run, and continues as another.
  */
-export async function stateOfTerminated(
+export async function viewOfTerminated(
   { reader, store }: TerminatedDeps,
   { workflowId, runId }: { readonly workflowId: string; readonly runId: string },
-): Promise<FlowState | undefined> {
+): Promise<FlowWithMoney | undefined> {
   const facts = await reader.facts(workflowId);
   if (facts === undefined || facts.runId !== runId) return undefined;
-  return (await resolvedView(viewOf(facts, undefined), store)).state;
+  return resolvedView(viewOf(facts, undefined), store);
 }

@@ -16,6 +16,10 @@ declare module 'fastify' {
     /** The permission of the caller. Absent or null: it needs no token. */
     permission?: Permission | null;
   }
+  interface FastifyRequest {
+    /** For the log: the flow that the body names. The handler sets it. */
+    flowId?: string;
+  }
 }
 
 /** The answer of a handler: the schema's members. An object that may have others needs no index signature. */

@@ -212,11 +212,11 @@ export function closingSignal(server: FastifyInstance): AbortSignal {
   return closing.signal;
 }
 
-/** One line per request: the route's pattern, not the path, which may hold a capability; and the flow of the path. */
+/** One line per request: the route's pattern, not the path, which may hold a capability; and the flow of path or body. */
 function logRequests(server: FastifyInstance, logger: Logger): void {
   server.addHook('onResponse', (request, reply, next) => {
     const { kind, reference } = (request.params ?? {}) as Readonly<Record<string, unknown>>;
-    const flowId = flowAddress(kind, reference)?.flowId;
+    const flowId = request.flowId ?? flowAddress(kind, reference)?.flowId;
     const line = {
       requestId: request.id,
       ...(flowId === undefined ? {} : { flowId }),

@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { inTurns } from '../../in-turns.js';
+import type { FlowWithMoney } from '../../protocol/gateway-json.js';
+import { parkedMatterId } from '../../protocol/matters.js';
 import {
   defaultDeadlineSeconds,
   FLOW_KINDS,
@@ -11,11 +13,12 @@ import {
   type FlowKind,
   type FlowState,
 } from '../../protocol/vocabulary.js';
+import type { Store } from '../../store/store.js';
 import { UNDELIVERED_CALLBACKS } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { listExecutions, type ListedExecution } from '../../temporal/flow-page.js';
 import { PARKED_AND_OPEN, reasonCondition, visibilityQuery } from '../flows/list.js';
-import { stateOfTerminated, type TerminatedDeps } from '../flows/terminated-view.js';
+import { viewOfTerminated, type TerminatedDeps } from '../flows/terminated-view.js';
 import { addRuns, valueInFlight, type RunLists } from './value-in-flight.js';
 
 const Counted = z.object({ kind: z.enum(FLOW_KINDS), state: z.enum(FLOW_STATES), count: z.int() });
@@ -198,9 +201,13 @@ type TerminatedStates = () => Promise<{
 
 const NONE_TERMINATED = { decided: [], waiting: [] } as const;
 
-/** A decision is final, so only undecided ones are checked again. */
+/**
+ * A decision is final, so only undecided ones are checked again. A terminated flow cannot notify people that it is
+ * parked, so this does.
+ */
 function createTerminatedStates(deps: FlowStatsDeps): TerminatedStates {
   let known: ReadonlyMap<string, Decided> = new Map();
+  let notified: ReadonlySet<string> = new Set();
   return async () => {
     const listed = await within(deps.client, () =>
       listExecutions(deps.client, visibilityQuery({ reason: 'terminated' }), MOST_TERMINATED),
@@ -209,15 +216,26 @@ function createTerminatedStates(deps: FlowStatsDeps): TerminatedStates {
     const decided = await inTurns(found, ASKED_AT_ONCE, async (run) => {
       const before = known.get(run.runId);
       if (before !== undefined) return before;
-      const state = await stateOfTerminated(deps, run);
-      return state === 'parked' ? undefined : { kind: parseFlowId(run.workflowId)?.kind, state };
+      const view = await viewOfTerminated(deps, run);
+      if (view?.state !== 'parked') return { kind: parseFlowId(run.workflowId)?.kind, state: view?.state };
+      if (!notified.has(run.runId)) await openParkedMatter(deps.store, view);
+      return undefined;
     });
     known = new Map(found.flatMap(({ runId }, at) => (decided[at] === undefined ? [] : [[runId, decided[at]]])));
-    return {
-      decided: decided.filter((one) => one !== undefined),
-      waiting: found.filter((_, at) => decided[at] === undefined),
-    };
+    const waiting = found.filter((_, at) => decided[at] === undefined);
+    notified = new Set(waiting.map(({ runId }) => runId));
+    return { decided: decided.filter((one) => one !== undefined), waiting };
   };
+}
+
+async function openParkedMatter(
+  { matters }: Pick<Store, 'matters'>,
+  { flowId, parked, amount, currency }: FlowWithMoney,
+): Promise<void> {
+  if (parked === null) return;
+  const { since, reason, actions } = parked;
+  const money = amount === null || currency === null ? {} : { amount, currency };
+  await matters.open(parkedMatterId(flowId, since), { kind: 'parked', flowId, since, reason, actions, ...money });
 }
 
 function createLists({ client, store, pageSize = 1_000 }: FlowStatsDeps): RunLists {

@@ -98,6 +98,7 @@ async function money(deps: ProxyDeps, name: MoneyOperationName, post: MoneyPost)
     if (!(error instanceof Refusal)) {
       const line = {
         requestId: post.request.id,
+        flowId: post.request.flowId,
         operation: name,
         reference: sent.reference,
         error: errorForLog(error),
@@ -114,13 +115,18 @@ async function submit(
   body: Readonly<Record<string, unknown>>,
   { reply, caller }: MoneyPost,
 ): Promise<void> {
-  if (name === 'payInvoice') await payInvoice(deps, await moneyRequest(deps, name, body), reply, caller);
+  const requestOf = async (taken: Readonly<Record<string, unknown>>) => {
+    const made = await moneyRequest(deps, name, taken);
+    reply.request.flowId = made.address.flowId;
+    return made;
+  };
+  if (name === 'payInvoice') await payInvoice(deps, await requestOf(body), reply, caller);
   else if (name === 'createCardDeposit') {
     // The card leaves the body before anything that starts flows sees it.
     await withCardTaken({ cards: deps.cards, owner: caller.name }, body, async (taken) =>
-      sendMoney(deps, caller, await moneyRequest(deps, name, taken as Record<string, unknown>), reply),
+      sendMoney(deps, caller, await requestOf(taken as Record<string, unknown>), reply),
     );
-  } else await sendMoney(deps, caller, await moneyRequest(deps, name, body), reply);
+  } else await sendMoney(deps, caller, await requestOf(body), reply);
 }
 
 function paramOf(request: FastifyRequest, param: string | undefined): string {

@@ -4,6 +4,7 @@ import { bridgeBody, callerOf, PATHS, sample, type Caller } from './caller.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';
 import { KINDS } from '../../harness/kinds.js';
 import { newReference } from '../../harness/references.js';
+import { until } from '../../harness/until.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 /** The kind of each flow. */
@@ -21,7 +22,7 @@ describe('a money POST through the proxy', () => {
     (await stack.control('GET', `/executions?operation=${operation}&reference=${reference}`))['count'] as number;
   const ended = (flow: string) => stack.get(`/flows/${flow}/wait?timeoutSeconds=300`);
 
-  it.each(sampled)("is answered with the service's own answer, and is a flow: %s", async (name) => {
+  it.each(sampled)("is answered with the service's own answer, is a flow, and is logged as it: %s", async (name) => {
     const reference = newReference(name);
     const { path, body } = sample(name, reference);
     const answer = await caller.post(path, body);
@@ -33,6 +34,11 @@ describe('a money POST through the proxy', () => {
     // The service was given our callback URL, and repeats it in some answers.
     expect(JSON.stringify(data)).not.toMatch(/callbacks\/[a-z]+-[a-z]+\//);
     expect(await executions(name, reference)).toBe(1);
+    const requestId = answer.headers.get('x-request-id');
+    const isItsLine = (entry: Record<string, unknown>) =>
+      entry['msg'] === 'answered' && entry['requestId'] === requestId;
+    const line = await until('its line of the log', () => stack.log.find(isItsLine));
+    expect(line).toMatchObject({ flowId: `${kindOf(name)}/${reference}`, status: 200 });
     await ended(`${kindOf(name)}/${reference}`);
     // The flow has closed: what its claim keeps is the same answer.
     const again = await caller.post(path, body);

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Process } from '../core/process.js';
-import { durationMs, fromFailure, timestamp } from './payloads.js';
+import { durationMs, fromFailure, timestamp, toPayload } from './payloads.js';
 import type { Command, Job, Run, Turn } from './run.js';
 import type { WorkflowVm, WorkflowVms } from './vm.js';
 
@@ -68,6 +68,7 @@ export const initialize = (run: Run): Job => ({
     attempt: 1,
     firstExecutionRunId: run.firstRunId,
     startTime: timestamp(run.startedAtMs),
+    memo: { fields: Object.fromEntries(Object.entries(run.memo).map(([name, value]) => [name, toPayload(value)])) },
   },
 });
 

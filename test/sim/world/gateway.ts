@@ -87,14 +87,14 @@ export function createSimGateway(deps: {
 }): SimGateway {
   const { process, client, store, temporal } = deps;
   const { clock } = process;
-  const { inbox } = store;
+  const { inbox, matters } = store;
   const settings = SETTINGS as Settings;
   const nowMs = (): number => clock.nowMs();
   const logger = loggerOf(deps.alarm);
   const reader = createFlowReader(client);
   const openSignals = createOpenSignals();
   const drain = createDrain(client, clock);
-  const shared = { inbox, reader, openSignals, logger, nowMs, clock, drain, everyMs: DAEMON_EVERY_MS };
+  const shared = { inbox, matters, reader, openSignals, logger, nowMs, clock, drain, everyMs: DAEMON_EVERY_MS };
   const unreadable = createUnreadableFlows(logger, () => clock.monotonicMs());
   const dispatcher = createDispatcher({
     ...shared,

@@ -1,0 +1,92 @@
+import type { Client } from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
+import { pino } from 'pino';
+import { describe, expect, it } from 'vitest';
+import type { ActivityDeps } from '../../activities/deps.js';
+import { createOrderActivities } from '../../activities/orders.js';
+import type { OrderToAdmit } from '../../activities/types.js';
+import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
+import { giveOrder } from '../../src/gateway/flows/give-order.js';
+import type { Caller } from '../../src/gateway/http/bearer-token.js';
+import { FOUR_EYES_BY_DEFAULT, TRUST_EVENT } from '../../src/protocol/four-eyes.js';
+import { UPDATES } from '../../src/protocol/vocabulary.js';
+import type { Store } from '../../src/store/store.js';
+import { viewOfNewFlow, type FlowFacts } from '../../src/temporal/flow-handle.js';
+import { newReference } from '../harness/references.js';
+import { withTemporaryStore } from '../store/temporary-store.js';
+
+const FOUR_EYES = { actions: FOUR_EYES_BY_DEFAULT, above: new Map<string, string>() };
+/** No order to a flow: four-eyes.test.ts vouches for an event by its replay. */
+const ORDERS = FOUR_EYES_BY_DEFAULT.filter((action) => action !== TRUST_EVENT);
+
+describe('an order that needs two persons by default', () => {
+  let store: Store;
+  withTemporaryStore((opened) => (store = opened));
+
+  /** A flow that is parked with this action alone, behind the gateway's own code and the worker's own check of orders. */
+  const parkedFlow = (action: string) => {
+    const reference = newReference('two');
+    const flowId = `bridge-transfer/${reference}`;
+    const address = { kind: 'bridge-transfer', reference, flowId } as const;
+    const evidence = { claims: { createBridgeDeposit: 'sending' } };
+    const parked = { reason: 'no_settlement', since: new Date().toISOString(), actions: [action], evidence } as const;
+    const view = { ...viewOfNewFlow(flowId, new Date()), state: 'parked', parked } as never;
+    const carriedOut: string[] = [];
+    const { admitOrder } = createOrderActivities({ store, fourEyes: FOUR_EYES } as unknown as ActivityDeps);
+    /** As the flow's handler does with what came by any Temporal client. */
+    const take = async (order: OrderToAdmit['order']) => {
+      const verdict = await admitOrder({ flowId, update: UPDATES.resolve, action, order, parked });
+      if (verdict.kind === 'refused') throw ApplicationFailure.nonRetryable(verdict.why, 'needs_second_person');
+      carriedOut.push(verdict.by);
+    };
+    const startUpdate = async (_name: string, { args }: { args: [OrderToAdmit['order']] }) => {
+      await take(args[0]);
+      return { result: () => Promise.resolve({ accepted: true }) };
+    };
+    const client = {
+      connection: { withDeadline: <T>(_deadline: number, ask: () => Promise<T>) => ask() },
+      workflow: { getHandle: () => ({ startUpdate }) },
+    } as unknown as Client;
+    const deps = {
+      store,
+      client,
+      settings: { fourEyes: FOUR_EYES },
+      reader: { facts: async () => ({ isOpen: true }) as FlowFacts, show: async () => view },
+      ofRefusals: { take: () => () => undefined },
+      logger: pino({ enabled: false }),
+    } as unknown as FlowOperationDeps;
+    const by = async (name: string) => {
+      const caller: Caller = { name, role: 'operator', means: 'token' };
+      const content = { action, note: `says ${name}` };
+      return (await giveOrder(deps, caller, address, { update: UPDATES.resolve, action, content })).isProposed;
+    };
+    return { flowId, parked, take, by, carriedOut };
+  };
+
+  it.each(ORDERS)(
+    'is refused to another client, a proposal of the first person, and done with a second one: %s',
+    async (action) => {
+      const { flowId, parked, take, by, carriedOut } = parkedFlow(action);
+      await store.audit.append({ kind: 'start', flowId, actor: 'carol', means: 'token' });
+      await expect(take({ actor: 'bob', note: 'from another client' })).rejects.toThrow('needs a second person');
+      expect(await by('alice')).toBe(true);
+      await expect(by('alice')).rejects.toMatchObject({ status: 409 });
+      await expect(by('carol')).rejects.toMatchObject({ status: 403 });
+      expect(carriedOut).toEqual([]);
+      expect(await by('bob')).toBe(false);
+      expect(carriedOut).toEqual(['alice and bob']);
+
+      const entries = await store.audit.list({ flowId, limit: 100, oldestFirst: true });
+      expect(entries.map(({ kind, actor, means }) => `${kind} ${actor} ${means}`)).toEqual([
+        'start carol token',
+        'refused bob unproven',
+        'proposal alice token',
+        'refused alice token',
+        'refused carol token',
+        'order bob token',
+      ]);
+      const first = { by: 'alice', note: 'says alice' };
+      expect(entries.at(-1)).toMatchObject({ action, details: { note: 'says bob', first, parked } });
+    },
+  );
+});
