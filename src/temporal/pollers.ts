@@ -34,6 +34,11 @@ export async function queueState(
       identity: identity ?? '',
       seenAtMs: Number(lastAccessTime?.seconds ?? 0) * 1_000,
     })),
-    limit: rateLimit ? { perSecond: rateLimit.requestsPerSecond ?? 0, reason: metadata?.reason ?? '' } : undefined,
+    limit: rateLimit
+      ? { perSecond: shortest(rateLimit.requestsPerSecond ?? 0), reason: metadata?.reason ?? '' }
+      : undefined,
   };
 }
+
+/** Temporal keeps 32-bit floats: 0.001 comes back as 0.0010000000474974513. */
+const shortest = (float: number): number => Number(float.toPrecision(7));

@@ -7,6 +7,7 @@ import { scratchFolder } from '../cli/run.js';
 import { signed } from '../gateway/setup/sign.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
+import cardDeposit from '../kinds/card-deposit.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { openWorkerRig, type GatewayProcess } from './worker-process.js';
 
@@ -32,9 +33,11 @@ test('fault 59: a gateway is replaced under load by SIGTERM: whoever waits is an
   const orders = references.map((reference) =>
     ask(old, cryptoSend.posts.sendCrypto.path, { ...cryptoSend.input(reference), cryptoAmount: 12.5 }),
   );
-  // The gateway itself sends this one.
+  // The gateway itself sends these: what it passes on, and the card that it keeps.
   const integrator = ask(old, createIntegrator.path, createIntegrator.example);
-  const underWay = () => rig.service.underWay() === ORDERS + 1;
+  const byCard = newReference('by-card');
+  const deposit = ask(old, cardDeposit.posts.createCardDeposit.path, { ...cardDeposit.input(byCard), amount: 250.5 });
+  const underWay = () => rig.service.underWay() === ORDERS + 2;
   await until(() => `all POSTs to be under way (${rig.service.posts()} are)`, underWay);
   const answered = new Set<string>();
   const unanswered = new Set<string>();
@@ -42,7 +45,8 @@ test('fault 59: a gateway is replaced under load by SIGTERM: whoever waits is an
   await until('webhooks to come in', () => answered.size > 2 * SENDERS);
 
   old.child.kill('SIGTERM');
-  expect((await Promise.all(orders)).map(({ status }) => status)).toEqual(references.map(() => 202));
+  const answers = await Promise.all([...orders, deposit]);
+  expect(answers.map(({ status }) => status)).toEqual([...references, byCard].map(() => 202));
   await Promise.all(senders);
   rig.service.letGo();
   expect(await integrator).toMatchObject({ status: 200, body: { success: true } });
@@ -51,7 +55,9 @@ test('fault 59: a gateway is replaced under load by SIGTERM: whoever waits is an
   // As their sender does.
   for (const reference of unanswered) expect(await report(successor, reference)).toBe(200);
   const store = await openStore({ path: rig.store, keyring: parseKeyring(rig.env.PAYLOAD_KEYS) });
-  const rows = (await store.inbox.list({ limit: 100_000, bodies: false })).map(({ reference }) => reference);
+  const kept = (await store.inbox.list({ limit: 100_000, bodies: false })).map(({ reference }) => reference);
+  // The service reports the card deposit, too.
+  const rows = kept.filter((reference) => reference !== byCard);
   await store.close();
   const sent = new Set([...answered, ...unanswered]);
   expect([new Set(rows), rows.length]).toEqual([sent, sent.size]);
@@ -61,8 +67,14 @@ test('fault 59: a gateway is replaced under load by SIGTERM: whoever waits is an
     expect(body).toMatchObject({ state: 'completed' });
     expect(JSON.stringify(body)).not.toContain('outcome-unknown');
   }
+  await until('the answer to the card deposit', async () => {
+    const { body } = await ask(successor, `/flows/card-deposit/${byCard}/answers`);
+    const { answers: known } = body as { answers: readonly { data?: unknown }[] };
+    return known.length === 1 && known[0]?.data !== undefined;
+  });
+  expect(JSON.stringify((await ask(successor, `/flows/card-deposit/${byCard}`)).body)).not.toContain('outcome-unknown');
   expect(rig.service.cut()).toBe(0);
-  expect(rig.service.posts()).toBe(ORDERS + 1);
+  expect(rig.service.posts()).toBe(ORDERS + 2);
 });
 
 async function ask({ url }: GatewayProcess, path: string, body?: unknown) {

@@ -68,7 +68,7 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
   }
 });
 
-test('money is stopped by one command, for all workers at once: flows wait, the doctor says so, and go on when it is lifted', async () => {
+test('money is stopped or slowed down by one command, for all workers at once: flows wait, the doctor says so, and go on when it is lifted', async () => {
   const before = rig.service.posts();
   await limitMoney('0', 'the provider is down');
   const isStopped = async () => (await says('limit of money'))?.includes('is stopped (the provider is down)') ?? false;
@@ -81,7 +81,13 @@ test('money is stopped by one command, for all workers at once: flows wait, the 
   expect(await isStopped()).toBe(true);
   expect(rig.service.posts()).toBe(before);
 
-  await limitMoney('default', 'it is back');
+  // At most one for each of the queue's four partitions; without a limit, all would come.
+  await limitMoney('0.001', 'it is back, and slow');
+  const isSlow = async () => (await says('limit of money'))?.includes('is limited to 0.001 a second (it is') ?? false;
+  await until('the doctor to say that it is slow', isSlow);
+  expect(rig.service.posts()).toBeLessThan(before + AT_A_TIME);
+
+  await limitMoney('default', 'it is as before');
   await until('the POSTs to be under way', () => rig.service.underWay() === AT_A_TIME);
   expect(await says('limit of money')).toBeUndefined();
   rig.service.letGo();

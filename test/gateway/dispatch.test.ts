@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { earlyEvents } from './setup/early-events.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { signed } from './setup/sign.js';
 import { signalsOf } from './setup/signals.js';
@@ -31,37 +32,11 @@ describe('the way of an event into its flow', () => {
       return rows.length === events && rows.every(({ settledAt }) => settledAt !== null) && rows;
     });
   const signals = (reference: string) => signalsOf(tested.client, `bridge-transfer/${reference}`);
-  const statesOf = (rows: readonly { readonly state: string }[]) => ({
-    applied: rows.filter(({ state }) => state === 'applied').length,
-    duplicate: rows.filter(({ state }) => state === 'duplicate').length,
-  });
 
   // First, since no worker runs yet.
   it('fault 28: keeps 200 events that came before any worker: two signals for each flow, each event in one, none lost', async () => {
-    const references = Array.from({ length: 4 }, () => newReference());
-    await Promise.all(references.map((reference) => start(reference)));
-    for (const reference of references) {
-      const path = tested.callbackPath(reference);
-      // The second wave comes when the first signal was sent and no worker has taken it.
-      expect((await tested.post(path, { status: 'PAYMENT_SENT', n: 0 })).status).toBe(200);
-      await until('the first signal', async () => (await rowsOf(reference))[0]?.state === 'delivered');
-      const wave = Array.from({ length: 49 }, (_, n) => tested.post(path, { status: 'PAYMENT_SENT', n: n + 1 }));
-      expect(new Set((await Promise.all(wave)).map(({ status }) => status))).toEqual(new Set([200]));
-      expect(await signals(reference)).toHaveLength(1);
-    }
-    await workerRuns();
-    for (const reference of references) {
-      const rows = await allSettled(reference, 50);
-      // All have the same status: the flow takes the first, and recognises the others as repeats by their ids.
-      expect(statesOf(rows)).toEqual({ applied: 1, duplicate: 49 });
-      const delivered = await signals(reference);
-      expect(
-        delivered
-          .flat()
-          .map(({ id }) => id)
-          .toSorted(),
-      ).toEqual(rows.map(({ id }) => id).toSorted());
-    }
+    const found = await earlyEvents(tested, { flows: 4, startWorker: workerRuns });
+    expect(found).toEqual({ events: 200, applied: 4, signals: 8 });
   });
 
   it('fault 29: waits for a flow that does not exist yet: 20 early events, lost 0', async () => {

@@ -5,7 +5,8 @@ import { hostileGatewayEnv, startKillable } from '../crash-matrix/killable-gatew
 import { honestSender, openSlowSockets, sendHostileBodies, warmUp } from '../gateway/setup/hostile.js';
 import { percentiles } from '../gateway/setup/report.js';
 
-const [EACH, SOCKETS, HONEST, MOST_GROWN_MB] = [40, 2_000, 1_000, 50];
+const [EACH, SOCKETS, HONEST] = [40, 2_000, 1_000];
+const [MOST_GROWN_MB, STALL_P99_MS, HONEST_P99_MS] = [50, 100, 500];
 
 export default {
   name: 'slow-sockets',
@@ -28,8 +29,10 @@ export default {
       const { p50, p99 } = percentiles(slow.answers.map(({ tookMs }) => tookMs));
       report(`${slow.opened} slow sockets, all cut: ${HONEST} honest events, p50 ${p50} ms, p99 ${p99} ms`);
       const refused = [...honest, ...slow.answers.map(({ status }) => status)].filter((status) => status !== 200);
-      if (wrong.length > 0 || refused.length > 0 || grownMb > MOST_GROWN_MB || slow.opened !== SOCKETS) {
-        throw new Error(JSON.stringify({ wrong, refused, grownMb, opened: slow.opened }));
+      const isSlow = after.stallP99Ms > STALL_P99_MS || p99 > HONEST_P99_MS;
+      if (wrong.length > 0 || refused.length > 0 || grownMb > MOST_GROWN_MB || slow.opened !== SOCKETS || isSlow) {
+        const { stallP99Ms } = after;
+        throw new Error(JSON.stringify({ wrong, refused, grownMb, stallP99Ms, honestP99Ms: p99, opened: slow.opened }));
       }
     } finally {
       sender.close();

@@ -9,6 +9,8 @@ import { transferInput } from '../../harness/inputs.js';
 
 /** Events that go as one signal. */
 const PER_SIGNAL = 50;
+/** Longer than a drain may take, so that its caller sees how long it took. */
+const DRAINED_WITHIN_MS = 300_000;
 
 export interface Outage {
   readonly flows: number;
@@ -26,6 +28,8 @@ export interface AfterOutage {
   /** Ids of the inbox's rows, and of the events in the signals that Temporal took; both sorted. */
   readonly stored: readonly string[];
   readonly delivered: readonly string[];
+  /** From the moment when Temporal can be reached again until every event is settled. */
+  readonly drainedMs: number;
   /** The most signals that brought one flow something new. */
   readonly mostSignals: number;
   readonly states: Readonly<Record<string, number>>;
@@ -56,12 +60,15 @@ export async function outage({ flows, waves, everyMs }: Outage): Promise<AfterOu
     const { waiting, delivered } = (await tested.store.inbox.counts()).byState;
 
     proxy.down(false);
+    const backAtMs = performance.now();
     const worker = await startFlowWorker(tested);
     try {
-      await until('every event to be settled', async () => {
+      const isSettled = async () => {
         const { byState } = await tested.store.inbox.counts();
         return byState.waiting === 0 && byState.delivered === 0;
-      });
+      };
+      await until('every event to be settled', isSettled, DRAINED_WITHIN_MS);
+      const drainedMs = performance.now() - backAtMs;
       const stored: string[] = [];
       const taken: string[] = [];
       let mostSignals = 0;
@@ -84,6 +91,7 @@ export async function outage({ flows, waves, everyMs }: Outage): Promise<AfterOu
         meanwhile: { waiting, delivered },
         stored: stored.toSorted(),
         delivered: taken.toSorted(),
+        drainedMs,
         mostSignals,
         states: (await tested.store.inbox.counts()).byState,
       };
