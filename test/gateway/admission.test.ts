@@ -136,11 +136,11 @@ describe('fault 57: what comes without proof', () => {
     expect(await from('198.51.100.2', '{}', {}, tested.callbackPath(newReference()))).toBe(200);
   });
 
-  it('of 20,000 addresses of one /64 counts as one', async () => {
+  it('of 50 addresses of one /64 counts as one', async () => {
     await open();
-    const addresses = times(20_000).map((n) => `2001:db8:1:2:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::1`);
-    const some = addresses.filter((_, n) => n % 400 === 0);
-    expect(count(await Promise.all(some.map((address, n) => from(address, bodyOf(n)))))).toEqual({ 200: 10, 429: 40 });
+    const addresses = times(50).map((n) => `2001:db8:1:2:${n.toString(16)}::1`);
+    const forged = await Promise.all(addresses.map((address, n) => from(address, bodyOf(n))));
+    expect(count(forged)).toEqual({ 200: 10, 429: 40 });
   });
 
   it('keeps no genuine sender of the same address from its own URL, at 300 events a second and more', async () => {

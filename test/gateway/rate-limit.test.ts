@@ -65,6 +65,21 @@ describe('a rate limit', () => {
     expect(networkOf(address)).toBe(network);
   });
 
+  it('counts 20,000 addresses of one /64 as one, and those of another on their own', () => {
+    const limit = createRateLimit(1, () => 0);
+    const taken = (network: string) =>
+      times(20_000).filter((n) => {
+        const address = `${network}:${(n >> 8).toString(16)}:${(n & 255).toString(16)}::1`;
+        try {
+          limit.take(networkOf(address));
+          return true;
+        } catch {
+          return false;
+        }
+      }).length;
+    expect([taken('2001:db8:1:2'), taken('2001:db8:1:3')]).toEqual([BURST, BURST]);
+  });
+
   it('of 0 is none', () => {
     const limit = createRateLimit(0);
     for (const _ of times(10_000)) expect(() => limit.take('a')).not.toThrow();
