@@ -102,13 +102,14 @@ function booksAgree({ book, wire, journal }: RestFacts): readonly Violation[] {
 
 /**
  * I5: each genuine delivery that was answered 2xx or came too late is in the inbox, and no event of a known flow stays
- * open there.
+ * open there, unless the flow has it and waits for a person: one that parked before its first send takes none.
  */
-function eventsAccountedFor({ rows, deliveries, journal, lost }: RestFacts): readonly Violation[] {
+function eventsAccountedFor({ rows, deliveries, journal, lost, open }: RestFacts): readonly Violation[] {
   const found: Violation[] = [];
   const known = new Set(journal.flows.map(({ flowId }) => flowId));
   for (const { flowId, state, status } of rows) {
-    if (known.has(flowId ?? '') && (state === 'waiting' || state === 'delivered')) {
+    const isLeft = state === 'waiting' || (state === 'delivered' && open.get(flowId ?? '') !== 'parked');
+    if (known.has(flowId ?? '') && isLeft) {
       found.push(violation('I5', `${String(status)} of ${String(flowId)} is left open`, 'settled', state));
     }
   }
