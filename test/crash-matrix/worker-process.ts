@@ -13,6 +13,7 @@ import { until } from '../harness/until.js';
 import { openSlowService } from './slow-service.js';
 
 const STARTS_WITHIN_MS = 60_000;
+const ANSWERS_WITHIN_MS = 5_000;
 const PAYLOAD_KEYS = `k1:${Buffer.alloc(32, 7).toString('base64')}`;
 
 interface CliProcess {
@@ -133,7 +134,9 @@ async function startCliProcess(
   });
   const isReady = async () => {
     if (child.exitCode !== null) throw new Error(`the ${args[0]} ended with ${child.exitCode}`);
-    return (await fetch(readyUrl).catch(() => undefined))?.status === 200;
+    return (
+      (await fetch(readyUrl, { signal: AbortSignal.timeout(ANSWERS_WITHIN_MS) }).catch(() => undefined))?.status === 200
+    );
   };
   try {
     await until(`the ${args[0]} to be ready`, isReady, STARTS_WITHIN_MS);

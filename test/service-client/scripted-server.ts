@@ -3,6 +3,9 @@ import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Serv
 import { createServer as createRawServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
+/** A port of loopback on which nothing listens. */
+export { anyFreePort as closedPort } from '../../src/dev-server/free-port.js';
+
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
@@ -70,10 +73,3 @@ export const answerJson = (
   body: unknown,
   headers: Record<string, string> = {},
 ) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
-
-/** A port of loopback on which nothing listens. */
-export async function closedPort(): Promise<number> {
-  const { port, close } = await serveRaw(() => undefined);
-  await close();
-  return port;
-}
