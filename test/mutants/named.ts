@@ -251,9 +251,9 @@ export const NAMED: readonly Mutant[] = [
   {
     name: 'refusal-against-an-untrusted-success',
     story: 'a refusal ends a flow without a lookup as failed, although an untrusted event says that it succeeded',
-    file: 'workflows/engine/submit-payment.ts',
-    find: 'if (flow.vetoed(true))',
-    replace: 'if (flow.vetoed())',
+    file: 'workflows/engine/track.ts',
+    find: "...(isRefused ? (['failed'] as const) : [])",
+    replace: '...(isRefused ? ([] as const) : [])',
     tests: ['test/decisions/second-copies.test.ts'],
   },
   {
