@@ -15,7 +15,7 @@ const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settleme
 const PROXY = '127.0.0.1';
 /** Connections that it keeps to the gateway, as proxies do. */
 const OF_THE_PROXY = 256;
-/** Whoever dials from another address of this machine is a stranger there, until it shows a token. */
+/** A client that dials from another address of this machine is a stranger there, until it shows a token. */
 const [SLOW, IDLE, PIPELINING] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'];
 const FIRST_POLLER = 5;
 const LARGEST_BODY = 64 * 1_024;

@@ -24,8 +24,8 @@ const APART = 131;
 let given = 0;
 
 /**
- * Any free port, for a program that opens it later: nobody who asks the system for one gets it meanwhile, and neither
- * does another process that calls this.
+ * Any free port, for a program that opens it later: the system gives it to no other program meanwhile, and this function
+ * to no other process.
  */
 export async function anyFreePort(): Promise<number> {
   for (let tries = 0; tries < COUNT; tries += 1) {

@@ -132,6 +132,9 @@ export type SubmitAnswer =
   /** The flow ended or parked before the service's answer was known. */
   | { readonly kind: 'none'; readonly reason: string };
 
+/** The code of an order to pay an invoice that is or was paid in another way. */
+export const PAID_BY_ANOTHER_WAY = 'paid_by_another_way';
+
 /** The service's refusal, kept small: never a body, a header or a token. */
 export interface Rejection {
   readonly httpStatus: number;

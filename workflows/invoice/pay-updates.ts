@@ -1,7 +1,7 @@
 import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
 import type { DescribedStep } from '../../activities/types.js';
 import { sameFingerprint } from '../../src/protocol/fingerprint.js';
-import type { PayOrder, SubmitAnswer } from '../../src/protocol/messages.js';
+import { PAID_BY_ANOTHER_WAY, type PayOrder, type SubmitAnswer } from '../../src/protocol/messages.js';
 import type { Payment } from '../engine/payment.js';
 import { act } from '../engine/activities.js';
 import { UPDATES } from '../../src/protocol/vocabulary.js';
@@ -42,7 +42,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
     }
     if (first === undefined) {
       if (flow.stop !== null || ended()) throw notAllowed('not_allowed', 'The flow has ended.');
-      if (payment.answers[PAY.step] !== undefined) throw notAllowed('paid_by_another_way', PAID);
+      if (payment.answers[PAY.step] !== undefined) throw notAllowed(PAID_BY_ANOTHER_WAY, PAID);
       payment.input = input;
       payment.steps = { ...payment.steps, [PAY.step]: terms };
       flow.note('ordered to pay', order.actor);

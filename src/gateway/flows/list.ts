@@ -67,14 +67,11 @@ const ASKED_AT_ONCE = 4;
 /** A filter may leave little of each page of the server: after this many pages, the rest is for the next request. */
 const MOST_PAGES = 20;
 
-/** Takes one page of Temporal's for a caller. @throws Refusal 429 */
-export type TakePage = (name: string) => void;
-
 const PAGES_EACH_PER_SECOND = 25;
 const PAGES_PER_SECOND = 50;
 
 /** Temporal limits lists and counts together: the lists of callers must leave room for the counts of `/metrics`. */
-export function createPageLimit(monotonicMs: () => number): TakePage {
+export function createPageLimit(monotonicMs: () => number): FlowOperationDeps['takePage'] {
   const ofEach = createRateLimit(PAGES_EACH_PER_SECOND, monotonicMs, 2);
   const ofAll = createRateLimit(PAGES_PER_SECOND, monotonicMs, 2);
   return (name) => {

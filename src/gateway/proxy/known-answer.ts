@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { parse, stringify } from 'lossless-json';
 import { NEVER_RESERVED, sameFingerprint } from '../../protocol/fingerprint.js';
-import type { FlowView, Rejection, SubmitAnswer } from '../../protocol/messages.js';
+import { PAID_BY_ANOTHER_WAY, type FlowView, type Rejection, type SubmitAnswer } from '../../protocol/messages.js';
 import type { Claim, KeptAnswer } from '../../store/claim.js';
 import { flowFingerprint, submitFingerprint } from '../../store/store-key.js';
 import type { Operation } from '../../contract/operation.js';
@@ -129,9 +129,6 @@ function hasFailed({ state }: FlowView): boolean {
 }
 
 const isEnded = ({ state }: FlowView): boolean => state === 'completed' || state === 'refunded';
-
-/** The code of an order to pay an invoice that is or was paid in another way, as flows refuse it, too. */
-export const PAID_BY_ANOTHER_WAY = 'paid_by_another_way';
 
 function notByThis({ reference, state }: FlowView): Refusal {
   const message = `The flow of this invoice has ended as ${state}, and no claim shows that this order to pay was sent.`;

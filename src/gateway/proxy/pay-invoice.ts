@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { InvoicePaymentInput } from '../../flows/invoice-payment.js';
 import { newestMac } from '../../protocol/fingerprint.js';
+import { PAID_BY_ANOTHER_WAY } from '../../protocol/messages.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
 import { proofOfOrder } from '../../store/order-proof.js';
 import { submitFingerprint } from '../../store/store-key.js';
@@ -9,15 +10,7 @@ import { recordingStart } from '../flows/start.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { OtherRequestRefusal, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
-import {
-  answerByState,
-  answerOfClaim,
-  answerOfFlow,
-  claimOf,
-  isUnsent,
-  otherRequest,
-  PAID_BY_ANOTHER_WAY,
-} from './known-answer.js';
+import { answerByState, answerOfClaim, answerOfFlow, claimOf, isUnsent, otherRequest } from './known-answer.js';
 import type { MoneyRequest } from './money-request.js';
 import { isThere, left } from './send-money.js';
 

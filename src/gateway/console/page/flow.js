@@ -83,7 +83,7 @@ async function give({ path, reload, setSaid }, { at, action = at, body, done = '
   return isTaken;
 }
 
-/** An order that waits for a second person. Whoever gave it, or may give it, may withdraw it. */
+/** An order that waits for a second person. Its proposer, and anyone who may give it, may withdraw it. */
 function Proposal({ flow, me, ...page }) {
   const { action, by, note } = flow.proposal;
   const isTheirs = by === me.name || me.may.includes(flow.parked ? 'resolve' : 'approve-quote');
