@@ -46,7 +46,8 @@ const BEARER = /^Bearer ([\x21-\x7e]{1,16384})$/i;
 const OPEN_EACH = [
   {
     what: 'requests that wait for a flow',
-    most: 1_000,
+    // Each holds a connection and 12 kB: 24 MB if all are taken.
+    most: 500,
     fits: (_method: string, path: string) => path.endsWith('/wait'),
   },
   {
