@@ -10,10 +10,10 @@ import { hangingReceivers } from './gateway/hanging-receivers.js';
 import { twoGateways } from './gateway/two-gateways.js';
 import { openFlows } from './open-flows/open-flows.js';
 import { rows } from './store/rows.js';
-import { isMet, notMeasured, type Finding } from './report/finding.js';
+import { isMet, notMeasured } from './report/finding.js';
 import { tableOf } from './report/table.js';
 import { busyMachine } from './report/busy-machine.js';
-import { writeJson, writeResults } from './report/write-results.js';
+import { type BenchmarkRun, runOf, writeJson, writeResults } from './report/write-results.js';
 import { sandbox } from './sandbox/sandbox.js';
 import { start } from './start/start.js';
 
@@ -43,7 +43,7 @@ const HELP = [
   'npm run bench                measures every budget',
   'npm run bench -- NAME…       measures only these:',
   ...benchmarks(DEFAULT_MINUTES).map(({ name, about }) => `  ${name.padEnd(10)} ${about}`),
-  '--write       also writes bench/results.md, bench/results.json and docs/images/benchmarks.svg',
+  '--write       also writes its figures to bench/results.md, bench/results.json and docs/images/benchmarks.svg',
   '--json FILE   also writes the figures there, as JSON',
   `--minutes N   length of the attack; a quiet part of a sixth of it comes before. @default ${DEFAULT_MINUTES}`,
   '',
@@ -71,19 +71,18 @@ async function main(args: readonly string[]): Promise<number> {
   // Before our own load is part of it.
   const busy = busyMachine();
   if (busy !== undefined) say(`${busy}: rates and durations will say little, CPU more`);
-  const found = new Map<string, readonly Finding[]>();
+  const found: Record<string, BenchmarkRun> = {};
   for (const benchmark of chosen) {
     say(`${benchmark.name}: ${benchmark.about}`);
     const findings = await benchmark
       .run((line) => say(`  ${line}`))
       .catch((error: unknown) => [notMeasured(benchmark.name, String(error))]);
-    found.set(benchmark.name, findings);
+    found[benchmark.name] = runOf(findings, busy);
     process.stdout.write(`\n${tableOf(findings)}\n\n`);
   }
-  const run = { byBenchmark: found, at: new Date(), busy };
-  for (const path of write ? await writeResults(run) : []) say(`written to ${path}`);
-  if (json !== undefined) await writeJson(json, run);
-  return [...found.values()].flat().every(isMet) ? 0 : 1;
+  for (const path of write ? await writeResults(found) : []) say(`written to ${path}`);
+  if (json !== undefined) await writeJson(json, found);
+  return Object.values(found).every(({ findings }) => findings.every(isMet)) ? 0 : 1;
 }
 
 interface Asked {

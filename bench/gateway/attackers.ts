@@ -99,21 +99,21 @@ const forged = (): string =>
 const group = (): string => randomBytes(2).toString('hex');
 const anyNetwork = (): string => `2001:db8:${group()}:${group()}::1`;
 
-paced(60, () => event('forged reference', anyNetwork(), forged()));
-paced(60, () => event('one network', `2001:db8:0:1:${group()}:${group()}::1`, forged()));
-paced(350, () => {
+paced(30, () => event('forged reference', anyNetwork(), forged()));
+paced(30, () => event('one network', `2001:db8:0:1:${group()}:${group()}::1`, forged()));
+paced(150, () => {
   const signature = `v1,${randomBytes(32).toString('base64')}`;
   const at = String(Math.floor(Date.now() / 1_000));
   const headers = { 'webhook-id': randomUUID(), 'webhook-timestamp': at, 'webhook-signature': signature };
   event('wrong signature', '198.51.100.1', forged(), headers);
 });
 const garbage = JSON.stringify({ notes: 'x'.repeat(LARGEST_BODY - '{"notes":""}'.length) });
-paced(20, () => event('garbage', '198.51.100.2', garbage));
-paced(10, () => event('garbage of many', anyNetwork(), garbage.slice(0, -1)));
-paced(50, () => send('guess', '/flows', { headers: { ...bearer('guess'), 'x-forwarded-for': '198.51.100.3' } }));
-paced(20, () => send('list', '/events?limit=500', { headers: bearer(greedyToken) }));
+paced(15, () => event('garbage', '198.51.100.2', garbage));
+paced(5, () => event('garbage of many', anyNetwork(), garbage.slice(0, -1)));
+paced(20, () => send('guess', '/flows', { headers: { ...bearer('guess'), 'x-forwarded-for': '198.51.100.3' } }));
+paced(5, () => send('list', '/events?limit=500', { headers: bearer(greedyToken) }));
 const card = { number: '4111111111111111', expiryMonth: '12', expiryYear: '2030', cvv: '123' };
-paced(60, () =>
+paced(50, () =>
   send('card', '/card-tokens', {
     method: 'POST',
     headers: { ...JSON_BODY, ...bearer(greedyToken) },
@@ -123,7 +123,7 @@ paced(60, () =>
 // The first token reaches its own limit in half a minute, all of them together theirs a little later.
 for (const [n, token] of pollTokens.entries()) {
   const poll = { from: `127.0.0.${FIRST_POLLER + n}`, headers: bearer(token) };
-  paced(n === 0 ? 40 : 20, () => send('wait', `/flows/bridge-transfer/${waitedFor}/wait?timeoutSeconds=60`, poll));
+  paced(n === 0 ? 20 : 10, () => send('wait', `/flows/bridge-transfer/${waitedFor}/wait?timeoutSeconds=60`, poll));
 }
 
 const head = `POST ${SETTLEMENT_PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n`;
@@ -136,21 +136,21 @@ const slow = (what: string, from: string): void => {
   const timer = setInterval(() => socket.write('"'), 1_000);
   socket.on('close', () => clearInterval(timer));
 };
-paced(20, () => slow('slow', SLOW));
-paced(20, () => slow('slow of many', PROXY));
-paced(50, () => void dial('idle', IDLE));
+paced(10, () => slow('slow', SLOW));
+paced(10, () => slow('slow of many', PROXY));
+paced(20, () => void dial('idle', IDLE));
 const flood = async (): Promise<void> => {
   for (let dialled = 0; dialled < FLOOD; dialled += DIALLED_AT_ONCE) {
     for (let n = 0; n < DIALLED_AT_ONCE; n += 1) dial('flood', IDLE);
     await sleep(DIALLED_EVERY_MS);
   }
 };
-paced(1 / 30, () => void flood());
+paced(1 / 60, () => void flood());
 const PIPELINED = 100;
 const pipelined = (body: string): string => `${head}Content-Length: ${body.length}\r\n\r\n${body}`.repeat(PIPELINED);
 const [small, large] = [pipelined('{}'), pipelined(garbage)];
-paced(2, () => void dial('pipelined', PIPELINING, small, PIPELINED));
-paced(0.5, () => void dial('pipelined 64 KiB', PIPELINING, large, PIPELINED));
+paced(1, () => void dial('pipelined', PIPELINING, small, PIPELINED));
+paced(0.25, () => void dial('pipelined 64 KiB', PIPELINING, large, PIPELINED));
 
 const hanging = createServer(() => undefined).listen(0, '127.0.0.1');
 await new Promise((resolve) => {

@@ -1,6 +1,7 @@
 /** `npm run scale [-- --write]`: what 1 to 10,000 flows a second need, as docs/scale.md says it; or writes it there. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { limitsOfSmall, measuredIn, tablesOf, withTables, type Results } from './page.js';
+import type { Results } from '../report/write-results.js';
+import { limitsOfSmall, measuredIn, tablesOf, withTables } from './page.js';
 import { loadOf, simulateWaits } from './queues.js';
 
 const PAGE = new URL('../../docs/scale.md', import.meta.url);

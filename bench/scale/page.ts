@@ -1,4 +1,4 @@
-import type { Finding } from '../report/finding.js';
+import type { Results } from '../report/write-results.js';
 import {
   ASSUMED,
   diskOf,
@@ -11,13 +11,6 @@ import {
   unitsOf,
 } from './model.js';
 
-/** What `npm run bench -- --write` leaves in bench/results.json. */
-export interface Results {
-  readonly at: string;
-  readonly machine: string;
-  readonly benchmarks: Readonly<Record<string, readonly Pick<Finding, 'budget' | 'figures'>[]>>;
-}
-
 export interface Measured {
   readonly costs: MeasuredCosts;
   /** Bridge transfers a second of that machine, with everything on it. */
@@ -25,31 +18,15 @@ export interface Measured {
   readonly on: string;
 }
 
-/** For results without P13, which is measured only if it is named. */
-const EARLIER: Measured = {
-  costs: {
-    serverMs: 45.95,
-    workerMs: 34.1,
-    postgresMs: 38.04,
-    gatewayMsPerWebhook: 1.37,
-    temporalBytes: 83_300,
-    storeBytes: 13_900,
-    logBytes: 158_900,
-  },
-  flowsPerSecond: 13.3,
-  on: '2 × Intel(R) Xeon(R) Processor, 24 GB, linux, Node 20.20.2, 2026-11-25',
-};
-
 /** From the figures of P13 and P4, which say `transfer 13.3 flows/s, CPU ms server 45.95 + worker 19.25 + …; bare …`. */
-export function measuredIn({ at, machine, benchmarks }: Results): Measured {
+export function measuredIn(results: Results): Measured {
   const figuresOf = (benchmark: string, budget: string) =>
-    (benchmarks[benchmark] ?? [])
+    (results[benchmark]?.findings ?? [])
       .filter((finding) => finding.budget === budget)
       .map(({ figures }) => figures.replace(/; bare .*/, ''))
       .join('\n');
   const cluster = figuresOf('cluster', 'P13');
   const webhooks = figuresOf('gateway', 'P4');
-  if (cluster === '' || webhooks === '') return EARLIER;
   const number = (text: string, before: RegExp) => Number(before.exec(text)?.[1]);
   const workers = [...cluster.matchAll(/worker(?: \d+)? ([\d.]+)/g)].map(([, ms]) => Number(ms));
   return {
@@ -63,7 +40,7 @@ export function measuredIn({ at, machine, benchmarks }: Results): Measured {
       logBytes: 1_000 * number(cluster, /log ([\d.]+) kB/),
     },
     flowsPerSecond: number(cluster, /transfer ([\d.]+) flows\/s/),
-    on: `${machine}, ${at.slice(0, 10)}`,
+    on: `${results['cluster']?.machine}, ${results['cluster']?.at.slice(0, 10)}`,
   };
 }
 

@@ -39,7 +39,10 @@ export async function sendAll(url: string, requests: readonly Buffer[], atOnce: 
   await Promise.all(Array.from({ length: atOnce }, one));
 }
 
-/** Connections that stay open between requests, like those of most senders: as many as there are requests at once. */
+/**
+ * Connections that stay open between requests, like those of most senders: as many as there are requests at once. Each is
+ * used in its turn, so that the server closes none as idle.
+ */
 export function createSender(url: string): Sender {
   const all: Line[] = [];
   const idle: Line[] = [];
@@ -50,9 +53,9 @@ export function createSender(url: string): Sender {
   };
   return {
     async send(request) {
-      let line = idle.pop();
+      let line = idle.shift();
       // A server ends a connection that has been idle for a while.
-      while (line?.isOpen() === false) line = idle.pop();
+      while (line?.isOpen() === false) line = idle.shift();
       line ??= another();
       await line.send(request);
       idle.push(line);

@@ -1,9 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { limitsOf, scaled, unitsFor, unitsOf } from '../../bench/scale/model.js';
-import { measuredIn, tablesOf, withTables, type Results } from '../../bench/scale/page.js';
+import type { Finding } from '../../bench/report/finding.js';
+import type { BenchmarkRun, Results } from '../../bench/report/write-results.js';
+import { measuredIn, tablesOf, withTables } from '../../bench/scale/page.js';
 import { capacityOf, loadOf, simulateWaits, type Station } from '../../bench/scale/queues.js';
 
+const finding = (budget: string): Omit<Finding, 'figures'> => ({
+  budget,
+  what: 'a thing',
+  limit: { bound: 'at most', value: 1 },
+  unit: '×',
+  measured: 1,
+});
 const RUN = { requests: 200_000, seed: 7 };
 
 /** Erlang's formula: the mean wait of M/M/c, in milliseconds. */
@@ -68,11 +77,15 @@ describe('docs/scale.md', () => {
     const figures = [
       'transfer 5.5 flows/s, CPU ms server 40.50 + worker 20.00 + worker 2 10.25 + postgres 30.75; bare 9.0 flows/s, CPU ms server 1.00 + worker 1.00 + postgres 1.00',
       "transfer Temporal 80.1 kB, store 10.2 kB, Postgres's log 150.3 kB; bare Temporal 1.0 kB, store 1.0 kB, Postgres's log 1.0 kB",
-    ].map((said) => ({ budget: 'P13', figures: said }));
-    const gateway = [{ budget: 'P4', figures: 'duplicate 0.1 ms (gateway 0.1); fresh 6 ms (gateway 1.5 + server 3)' }];
-    expect(
-      measuredIn({ at: '2026-01-02T03:04:05Z', machine: 'a machine', benchmarks: { cluster: figures, gateway } }),
-    ).toEqual({
+    ];
+    const run = (budget: string, said: readonly string[]): BenchmarkRun => ({
+      at: '2026-01-02T03:04:05Z',
+      machine: 'a machine',
+      busy: null,
+      findings: said.map((one) => ({ ...finding(budget), figures: one, met: true })),
+    });
+    const gateway = run('P4', ['duplicate 0.1 ms (gateway 0.1); fresh 6 ms (gateway 1.5 + server 3)']);
+    expect(measuredIn({ cluster: run('P13', figures), gateway })).toEqual({
       costs: {
         serverMs: 40.5,
         workerMs: 30.25,

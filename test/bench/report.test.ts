@@ -3,6 +3,7 @@ import { ratioOf, sideBySide } from '../../bench/measure/rounds.js';
 import { median, percentile } from '../../bench/measure/statistics.js';
 import { isMet, notMeasured, type Finding } from '../../bench/report/finding.js';
 import { tableOf } from '../../bench/report/table.js';
+import { runOf, tablesOf } from '../../bench/report/write-results.js';
 import { createFrameCounter } from '../../bench/setup/count-calls.js';
 
 const finding = (bound: 'at least' | 'at most', measured: number): Finding => ({
@@ -63,6 +64,13 @@ describe('the table', () => {
       '| P0     | a thing | ≤ 1.5 × | 1.51 ×   | MISSED | 3/s     |',
       '| P0     | a thing | ≤ 1.5 × | 1 ×      | met    | 3/s     |',
     ]);
+  });
+
+  it('says of each benchmark when and where it was measured, since they need not be measured together', () => {
+    const [today, busy] = [runOf([finding('at most', 1)], undefined), runOf([], 'the machine is busy')];
+    const page = tablesOf({ first: { ...today, at: '2026-01-02T03:04:05Z', machine: 'a machine' }, second: busy });
+    expect(page).toContain('## first\n\nMeasured on a machine, 2026-01-02.\n');
+    expect(page).toMatch(/## second\n\nMeasured on .+; the machine is busy, so rates and durations say little\.\n/);
   });
 
   it('takes what could not be measured for missed', () => {

@@ -231,6 +231,16 @@ describe('fault 57: connections', () => {
     await until('the end of the connection', () => seen.closed);
     expect((await tested.get('/healthz')).status).toBe(200);
   });
+
+  it('that pipeline requests which are refused at once are cut as well, and get no hundred answers in one turn', async () => {
+    await open();
+    while ((await rawRequest(tested.url, SETTLEMENT_PATH, '{}')).status !== 429);
+    const { socket, seen } = await dial();
+    const request = `POST ${SETTLEMENT_PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`;
+    socket.write(request.repeat(100));
+    await until('the end of the connection', () => seen.closed);
+    expect(statusesIn(seen.text).length).toBeLessThanOrEqual(16);
+  });
 });
 
 describe('guesses of tokens', () => {

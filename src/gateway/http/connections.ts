@@ -68,7 +68,9 @@ function limitPipelining(server: FastifyInstance): void {
       return;
     }
     open.set(socket, count);
-    whenAnswered(request, () => open.set(socket, (open.get(socket) ?? 1) - 1));
+    // Not before the others that came with it have begun: refused ones are answered at once, and a hundred of them in one
+    // turn of the event loop would delay everybody.
+    whenAnswered(request, () => setImmediate(() => open.set(socket, (open.get(socket) ?? 1) - 1)));
     next();
   });
 }
