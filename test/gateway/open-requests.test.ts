@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { Agent, request, type ClientRequest } from 'node:http';
+import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -233,6 +235,31 @@ describe('fault 57: a token', () => {
     const headers = { authorization: 'Bearer anns-secret' };
     const answer = await fetch(`${tested.url}/flows`, { method: 'HEAD', headers });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, expect.stringContaining('GET')]);
+  });
+
+  it('gets its places back if it hangs up while answers are queued behind a wait of the same connection', async () => {
+    const reference = newReference();
+    expect((await tested.post('/flows/bridge-transfer', transferInput(reference))).status).toBe(201);
+    const { hostname, port } = new URL(tested.url);
+    const get = (path: string) =>
+      `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer anns-secret\r\n\r\n`;
+    const wait = get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=300`);
+    // Together more than the 256 reads that one token may have open.
+    for (const _ of times(20)) {
+      const socket = connect(Number(port), hostname);
+      socket.write(wait + get('/whoami').repeat(14));
+      await until('the connection to be read', () => socket.bytesWritten > 0 && !socket.connecting);
+      await tested.get('/healthz');
+      socket.destroy();
+      await once(socket, 'close');
+    }
+    const path = `/flows/bridge-transfer/${reference}`;
+    const headers = { authorization: 'Bearer anns-secret' };
+    await until(
+      'the read to be answered',
+      async () => (await fetch(tested.url + path, { headers })).status === 200,
+      5_000,
+    );
   });
 
   it('has 500 open waits at most, and others are served meanwhile', async () => {

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from './refusal.js';
 
@@ -55,9 +55,12 @@ export function createPlaces(options: {
 }
 
 interface Open {
-  readonly answer: ServerResponse;
+  /** Sent, or its caller has gone. */
+  isAnswered: boolean;
   /** Its handler has begun, and has not ended. */
   isHandled: boolean;
+  /** Work that waits for the answer. */
+  readonly whenAnswered: (() => void)[];
   /** Work that waits for the end of both. */
   readonly whenOver: (() => void)[];
 }
@@ -73,9 +76,15 @@ export function followRequests(server: FastifyInstance): void {
   const handled = new Set<Open>();
   handling.set(server, handled);
   server.addHook('onRequest', (request, reply, next) => {
-    const followed: Open = { answer: reply.raw, isHandled: false, whenOver: [] };
+    const { socket } = request.raw;
+    const followed: Open = { isAnswered: socket.closed, isHandled: false, whenAnswered: [], whenOver: [] };
     open.set(request, followed);
-    reply.raw.once('close', () => endIfOver(followed));
+    const ofSocket = followedOn(socket);
+    ofSocket.add(followed);
+    reply.raw.once('close', () => {
+      ofSocket.delete(followed);
+      endAnswer(followed);
+    });
     next();
   });
   server.addHook('onRoute', (route) => {
@@ -99,16 +108,37 @@ export function followRequests(server: FastifyInstance): void {
   });
 }
 
-function endIfOver({ answer, isHandled, whenOver: works }: Open): void {
-  if (isHandled || !answer.closed) return;
+const onSockets = new WeakMap<Socket, Set<Open>>();
+
+/**
+ * The requests of a connection that are not answered. When it is cut, Node closes only the answer that is being sent: those
+ * that are queued behind it, of pipelined requests, would stay open for ever.
+ */
+function followedOn(socket: Socket): Set<Open> {
+  const known = onSockets.get(socket);
+  if (known !== undefined) return known;
+  const followed = new Set<Open>();
+  onSockets.set(socket, followed);
+  socket.once('close', () => followed.forEach(endAnswer));
+  return followed;
+}
+
+function endAnswer(followed: Open): void {
+  followed.isAnswered = true;
+  for (const work of followed.whenAnswered.splice(0)) work();
+  endIfOver(followed);
+}
+
+function endIfOver({ isHandled, isAnswered, whenOver: works }: Open): void {
+  if (isHandled || !isAnswered) return;
   for (const work of works.splice(0)) work();
 }
 
 /** Runs once, when the answer is sent or its caller has gone; at once if that has happened. */
 export function whenAnswered(request: FastifyRequest, work: () => void): void {
-  const answer = open.get(request)?.answer;
-  if (answer === undefined || answer.closed) return work();
-  answer.once('close', work);
+  const followed = open.get(request);
+  if (followed === undefined || followed.isAnswered) return work();
+  followed.whenAnswered.push(work);
 }
 
 /**
