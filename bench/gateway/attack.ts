@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Benchmark } from '../benchmark.js';
+import { memoryMb } from '../measure/memory.js';
 import { percentile } from '../measure/statistics.js';
 import type { Finding } from '../report/finding.js';
 import { startChild } from '../setup/child.js';
@@ -108,11 +109,11 @@ async function measure(stack: Stack, minutes: number, say: (line: string) => voi
   await honestLoad(stack, WARM_UP_SECONDS, () => undefined);
   const quiet = await honestLoad(stack, seconds * QUIET_SHARE, (line) => say(`quiet: ${line}`));
   const [waitedFor = ''] = await openTransfers(stack, 1);
-  const [rssBefore, storeBefore] = [memoryMb(stack, 'VmRSS'), storeMb(stack)];
+  const [rssBefore, storeBefore] = [memoryMb(stack.gatewayPid(), 'VmRSS'), storeMb(stack)];
   const [rss, disk]: [number[], number[]] = [[], []];
   const attackers = await startAttackers(stack, waitedFor);
   const sampler = setInterval(() => {
-    rss.push(memoryMb(stack, 'VmRSS'));
+    rss.push(memoryMb(stack.gatewayPid(), 'VmRSS'));
     stack.store.inbox.unprovenBytes().then(
       (bytes) => disk.push(bytes / 1e6),
       // Meets no limit.
@@ -129,7 +130,7 @@ async function measure(stack: Stack, minutes: number, say: (line: string) => voi
     await attackers.stop();
   }
   const answers = await attackers.answers();
-  const peakMb = memoryMb(stack, 'VmHWM');
+  const peakMb = memoryMb(stack.gatewayPid(), 'VmHWM');
   say('the books are checked');
   const kept = await reconcile(stack, [...quiet.references, ...under.references]);
 
@@ -290,16 +291,6 @@ async function acknowledgedEvents(stack: Stack): Promise<number> {
     /^towline_\w+_count\{[^}]*result="(?:stored|duplicate)"[^}]*\} (\d+)$/gm,
   );
   return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
-/** Of the gateway: what it has, or the most that it ever had. NaN if it has ended. */
-function memoryMb(stack: Stack, figure: 'VmRSS' | 'VmHWM'): number {
-  try {
-    const status = readFileSync(`/proc/${stack.gatewayPid()}/status`, 'utf8');
-    return Number(new RegExp(`${figure}:\\s+(\\d+) kB`).exec(status)?.[1]) / 1_024;
-  } catch {
-    return Number.NaN;
-  }
 }
 
 const storeMb = ({ folder }: Stack): number => statSync(join(folder, 'store.db')).size / 1e6;

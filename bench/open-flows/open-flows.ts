@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Benchmark } from '../benchmark.js';
+import { memoryMb as residentMemoryMb } from '../measure/memory.js';
 import { cpuPer, stopwatch, type CpuMs } from '../measure/cpu.js';
 import { medianOf } from '../measure/rounds.js';
 import { sendAll } from '../setup/http-load.js';
@@ -97,13 +97,8 @@ async function costOfWebhooks(stack: Stack, references: readonly string[]): Prom
 }
 
 async function footprint(stack: Stack): Promise<Footprint> {
-  const memoryMb = [stack.serverPid, stack.workerPid()].reduce((sum, pid) => sum + residentMb(pid), 0);
+  const memoryMb = [stack.serverPid, stack.workerPid()].reduce((sum, pid) => sum + residentMemoryMb(pid, 'VmRSS'), 0);
   const files = (await readdir(stack.folder)).filter((name) => /^(temporal|store)\.db/.test(name));
   const sizes = await Promise.all(files.map((name) => stat(join(stack.folder, name))));
   return { memoryMb, diskKb: sizes.reduce((sum, { size }) => sum + size, 0) / 1_000 };
-}
-
-function residentMb(pid: number): number {
-  const kb = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return Number(kb) / 1_000;
 }

@@ -74,3 +74,16 @@ function limitPipelining(server: FastifyInstance): void {
     next();
   });
 }
+
+/** A caller that does not read would make us keep the answers, and the connection, for as long as it likes. */
+export function cutUnreadAnswers(server: FastifyInstance, withinMs: number): void {
+  server.addHook('onSend', (request, _reply, _payload, next) => {
+    const { socket } = request.raw;
+    const cut = setInterval(() => {
+      // Nothing waits in the socket: an answer to an earlier request is still to come, such as that of a long poll.
+      if (socket.writableLength > 0) socket.destroy();
+    }, withinMs).unref();
+    whenAnswered(request, () => clearInterval(cut));
+    next();
+  });
+}

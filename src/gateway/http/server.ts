@@ -7,9 +7,9 @@ import type { Logger } from 'pino';
 import { type Clock, every, systemClock } from '../../clock.js';
 import { isLoopback } from '../../protocol/loopback.js';
 import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog, Refusal } from './refusal.js';
-import { type ConnectionLimits, KEEP_ALIVE_MS, limitConnections } from './connections.js';
+import { type ConnectionLimits, cutUnreadAnswers, KEEP_ALIVE_MS, limitConnections } from './connections.js';
 import { flowAddress } from './flow-path.js';
-import { followRequests, isHandling, whenAnswered } from './places.js';
+import { followRequests, isHandling } from './places.js';
 import { takeJsonBodies } from './json-body.js';
 import type { Reference } from './openapi.js';
 import type { Permission } from '../../protocol/permissions.js';
@@ -138,19 +138,6 @@ function withoutCapabilities(payload: unknown): unknown {
   if (!MAY_HAVE_ONE.test(text)) return payload;
   const shown = text.replace(OWN_PATH, '$1(secret)');
   return shown === text ? payload : shown;
-}
-
-/** A caller that does not read would make us keep the answers, and the connection, for as long as it likes. */
-function cutUnreadAnswers(server: FastifyInstance, withinMs: number): void {
-  server.addHook('onSend', (request, _reply, _payload, next) => {
-    const { socket } = request.raw;
-    const cut = setInterval(() => {
-      // Nothing waits in the socket: an answer to an earlier request is still to come, such as that of a long poll.
-      if (socket.writableLength > 0) socket.destroy();
-    }, withinMs).unref();
-    whenAnswered(request, () => clearInterval(cut));
-    next();
-  });
 }
 
 /**
