@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Benchmark } from '../benchmark.js';
-import { memoryMb } from '../measure/memory.js';
+import { HEAP_IN_A_CONTAINER, processMemoryMb } from '../measure/memory.js';
 import { percentile } from '../measure/statistics.js';
 import type { Finding } from '../report/finding.js';
 import { startChild } from '../setup/child.js';
@@ -38,11 +38,6 @@ export interface AttackOrder {
   readonly answersFile: string;
 }
 
-/**
- * The heap that Node gives a process whose container may have 768 MiB, as the gateway of the Helm chart: on a machine with
- * more memory, V8 lets what is garbage lie for longer.
- */
-const HEAP_IN_A_CONTAINER = '--max-old-space-size=384 --max-semi-space-size=3';
 const WARM_UP_SECONDS = 30;
 /** The quiet part, which comes before the attack, against the attack's length. */
 const QUIET_SHARE = 1 / 6;
@@ -109,11 +104,11 @@ async function measure(stack: Stack, minutes: number, say: (line: string) => voi
   await honestLoad(stack, WARM_UP_SECONDS, () => undefined);
   const quiet = await honestLoad(stack, seconds * QUIET_SHARE, (line) => say(`quiet: ${line}`));
   const [waitedFor = ''] = await openTransfers(stack, 1);
-  const [rssBefore, storeBefore] = [memoryMb(stack.gatewayPid(), 'VmRSS'), storeMb(stack)];
+  const [rssBefore, storeBefore] = [processMemoryMb(stack.gatewayPid(), 'VmRSS'), storeMb(stack)];
   const [rss, disk]: [number[], number[]] = [[], []];
   const attackers = await startAttackers(stack, waitedFor);
   const sampler = setInterval(() => {
-    rss.push(memoryMb(stack.gatewayPid(), 'VmRSS'));
+    rss.push(processMemoryMb(stack.gatewayPid(), 'VmRSS'));
     stack.store.inbox.unprovenBytes().then(
       (bytes) => disk.push(bytes / 1e6),
       // Meets no limit.
@@ -130,7 +125,7 @@ async function measure(stack: Stack, minutes: number, say: (line: string) => voi
     await attackers.stop();
   }
   const answers = await attackers.answers();
-  const peakMb = memoryMb(stack.gatewayPid(), 'VmHWM');
+  const peakMb = processMemoryMb(stack.gatewayPid(), 'VmHWM');
   say('the books are checked');
   const kept = await reconcile(stack, [...quiet.references, ...under.references]);
 

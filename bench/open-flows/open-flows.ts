@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Benchmark } from '../benchmark.js';
-import { memoryMb as residentMemoryMb } from '../measure/memory.js';
+import { processMemoryMb } from '../measure/memory.js';
 import { cpuPer, stopwatch, type CpuMs } from '../measure/cpu.js';
 import { medianOf } from '../measure/rounds.js';
 import { sendAll } from '../setup/http-load.js';
@@ -97,7 +97,7 @@ async function costOfWebhooks(stack: Stack, references: readonly string[]): Prom
 }
 
 async function footprint(stack: Stack): Promise<Footprint> {
-  const memoryMb = [stack.serverPid, stack.workerPid()].reduce((sum, pid) => sum + residentMemoryMb(pid, 'VmRSS'), 0);
+  const memoryMb = [stack.serverPid, stack.workerPid()].reduce((sum, pid) => sum + processMemoryMb(pid, 'VmRSS'), 0);
   const files = (await readdir(stack.folder)).filter((name) => /^(temporal|store)\.db/.test(name));
   const sizes = await Promise.all(files.map((name) => stat(join(stack.folder, name))));
   return { memoryMb, diskKb: sizes.reduce((sum, { size }) => sum + size, 0) / 1_000 };

@@ -1,6 +1,7 @@
 import { deepStrictEqual, ok } from 'node:assert/strict';
 import { Agent } from 'node:http';
 import { connect } from 'node:net';
+import { HEAP_IN_A_CONTAINER } from '../../bench/measure/memory.js';
 import { reportSettlement } from '../../src/contract/bridge.js';
 import { inTurns } from '../../src/in-turns.js';
 import { ACCOUNT, SETTLEMENT_SECRET } from '../crash-matrix/fixed.js';
@@ -23,11 +24,6 @@ const POLLERS = ['one', 'two', 'three', 'four'].map((name, n) => ({
   agent: new Agent({ localAddress: `127.0.0.${n + 4}` }),
 }));
 const [PROXY, PIPELINING, REFUSING] = ['127.0.0.9', '127.0.0.2', '127.0.0.3'];
-/**
- * What Node gives a process whose container may have 768 MiB, as the gateway of the Helm chart: on a machine with more
- * memory, V8 lets what is garbage lie for longer.
- */
-const HEAP_IN_A_CONTAINER = '--max-old-space-size=384 --max-semi-space-size=3';
 const [MOST_GROWN_MB, ANSWERED_WITHIN_MS, DELIVERED_WITHIN_MS] = [100, 1_000, 2_000];
 /** Fewer would say nothing. */
 const LEAST_GENUINE = 20;

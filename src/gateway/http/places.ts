@@ -66,6 +66,7 @@ interface Open {
 }
 
 const open = new WeakMap<FastifyRequest, Open>();
+const onSockets = new WeakMap<Socket, Set<Open>>();
 const handling = new WeakMap<FastifyInstance, Set<Open>>();
 
 /** Whether any handler of the server has begun and not ended. */
@@ -107,8 +108,6 @@ export function followRequests(server: FastifyInstance): void {
     };
   });
 }
-
-const onSockets = new WeakMap<Socket, Set<Open>>();
 
 /**
  * The requests of a connection that are not answered. When it is cut, Node closes only the answer that is being sent: those
