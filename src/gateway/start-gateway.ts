@@ -232,7 +232,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     store,
     lookUp: options.service?.lookUp,
     reader,
-    watch: createFlowWatch(reader),
+    watch: createFlowWatch(reader, closing),
     parkedSince: createParkedSince(reader),
     takePage: createPageLimit(monotonicMs),
     tokens,

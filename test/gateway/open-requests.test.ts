@@ -137,7 +137,7 @@ describe('fault 57: waiting for a flow', () => {
       },
       show: () => Promise.resolve(undefined),
     };
-    const watch = createFlowWatch(reader, clock);
+    const watch = createFlowWatch(reader, new AbortController().signal, clock);
     return { asked, pass, watch, end: () => (state = 'completed') };
   }
 

@@ -9,17 +9,26 @@ const MOST_QUESTIONS_PER_SECOND = 200;
 /** Flows that are waited for: one series of questions to Temporal for each, however many wait for it. */
 export interface FlowWatch {
   /**
-   * Resolves when the flow no longer runs (or does not exist), and when `signal` is aborted. @throws if Temporal does
-   * not answer
+   * Resolves when the flow no longer runs (or does not exist), when `signal` is aborted, and when the gateway closes.
+   * @throws if Temporal does not answer
    */
   untilStill(flowId: string, signal: AbortSignal): Promise<void>;
   /** The flow as JSON; simultaneous requests share one answer. */
   show: FlowReader['show'];
 }
 
-export function createFlowWatch(reader: Pick<FlowReader, 'facts' | 'show'>, clock: Clock = systemClock): FlowWatch {
+/** @param closing aborted when the gateway closes */
+export function createFlowWatch(
+  reader: Pick<FlowReader, 'facts' | 'show'>,
+  closing: AbortSignal,
+  clock: Clock = systemClock,
+): FlowWatch {
   /** The waiters of each flow. */
   const watched = new Map<string, Set<() => void>>();
+  // One listener for all of them: to add one takes as long as the signal has listeners.
+  closing.addEventListener('abort', () => {
+    for (const waiting of watched.values()) for (const release of waiting) release();
+  });
   // A request while an answer is on its way shares that answer.
   const facts = shared((flowId: string) => reader.facts(flowId));
   const isRunning = async (flowId: string): Promise<boolean> => (await facts(flowId))?.state === 'running';
@@ -41,7 +50,8 @@ export function createFlowWatch(reader: Pick<FlowReader, 'facts' | 'show'>, cloc
 
   return {
     async untilStill(flowId, signal) {
-      if (signal.aborted || !(await isRunning(flowId)) || signal.aborted) return;
+      const isOver = () => signal.aborted || closing.aborted;
+      if (isOver() || !(await isRunning(flowId)) || isOver()) return;
       // Another one may have begun to watch it meanwhile.
       const waiting = watched.get(flowId) ?? new Set();
       if (!watched.has(flowId)) {

@@ -134,14 +134,10 @@ async function waitForFlow(
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), timeoutSeconds * 1_000);
   whenAnswered(request, () => over.abort());
-  const closes = () => over.abort();
-  deps.closing.addEventListener('abort', closes);
-  if (deps.closing.aborted) closes();
   try {
     await deps.watch.untilStill(address.flowId, over.signal);
   } finally {
     clearTimeout(timer);
-    deps.closing.removeEventListener('abort', closes);
   }
   return shownFlow(deps.watch, address);
 }
