@@ -157,8 +157,8 @@ await new Promise((resolve) => {
   hanging.once('listening', resolve);
 });
 const { port } = hanging.address() as AddressInfo;
-// In a quarter of an hour more receivers hang than P14 asks for.
-paced(0.6, () => {
+// In half an hour more receivers hang than P14 asks for.
+paced(0.3, () => {
   const reference = `hung-${randomUUID()}`;
   const callbackUrl = `http://${reference}.localhost:${port}/hangs`;
   send('transfer whose receiver hangs', '/flows/bridge-transfer', {

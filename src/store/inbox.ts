@@ -111,6 +111,12 @@ export interface InboxStore extends UnprovenInbox, MatchingInbox {
   /** The flow cannot be reached now: its waiting rows are due again after `delayMs`; the lease ends. */
   defer(flowId: string, delayMs: number): Promise<void>;
 
+  /**
+   * `waiting → unmatched`, for the holder of the flow's lease, which goes on: the flow does not exist. Changes nothing if
+   * it was started since it was leased (`releaseWaiting`): then its rows are due at once.
+   */
+  markUnmatched(flowId: string, ids: readonly string[], detail: string): Promise<void>;
+
   /** The flow exists now: its waiting rows are due at once, and with them those that were `unmatched` for want of it. */
   releaseWaiting(flowId: string): Promise<void>;
 

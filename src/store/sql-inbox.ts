@@ -133,6 +133,17 @@ export function createSqlInbox(deps: {
       await db.write(updates, turnOf.settling(first.id));
     },
 
+    async markUnmatched(flowId, ids, detail) {
+      const at = now();
+      const updates = ids.map((id) => ({
+        sql: `UPDATE inbox SET state = 'unmatched', detail = ?, settled_at = ? WHERE id = ? AND state = 'waiting'
+                AND NOT EXISTS (SELECT 1 FROM inbox_flows WHERE inbox_flows.flow_id = ? AND woken = 1)`,
+        params: [sealed.seal(placeOf(id, 'detail'), detail), at, id, flowId],
+      }));
+      // In the turn of `releaseWaiting`: one of the two sees what the other did.
+      await db.write(updates, turnOf.inbox(flowId));
+    },
+
     async unsettledFlows({ limit, ageMs }) {
       const [found] = await db.read([
         {

@@ -1,7 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { markUnmatched } from '../../src/gateway/dispatch/deliver-batch.js';
-import type { FlowFacts } from '../../src/temporal/flow-handle.js';
-import { anEvent, makeTemporaryStore } from '../store/temporary-store.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { until } from '../harness/until.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
@@ -89,23 +86,5 @@ describe('an event of a flow that never comes', () => {
     expect((await replay({ flowId })).body).toMatchObject({ event: { flowId } });
     await inState(reference, 'applied');
     expect((await replay({ flowId: 'bridge-transfer/another-one' })).status).toBe(409);
-  });
-});
-
-describe('giving up on a flow', () => {
-  it('loses nothing if that flow starts at this very moment', async () => {
-    const temporary = await makeTemporaryStore('libsql');
-    const { inbox } = await temporary.open();
-    const event = anEvent();
-    await inbox.receive(event);
-    const [batch] = await inbox.lease({ proven: 1, unproven: 1, perFlow: 50, leaseMs: 1 });
-    temporary.clock.advance(25 * HOUR_MS);
-    const started = { flowId: event.flowId } as FlowFacts;
-    const deps = { inbox, reader: { facts: () => Promise.resolve(started) }, nowMs: temporary.clock.now };
-    expect(await markUnmatched(deps, event.flowId ?? '', batch?.rows ?? [])).toEqual([]);
-    expect(await inbox.lease({ proven: 1, unproven: 1, perFlow: 50, leaseMs: 1 })).toMatchObject([
-      { rows: [{ id: event.id }] },
-    ]);
-    await temporary.remove();
   });
 });

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { once } from 'node:events';
 import { Agent, request, type ClientRequest } from 'node:http';
 import { connect } from 'node:net';
@@ -160,6 +161,7 @@ describe('fault 57: waiting for a flow', () => {
   it('asks no more when those who waited are gone, and at most 200 times a second of however many flows', async () => {
     const { asked, pass, watch } = watched();
     const gone = new AbortController();
+    setMaxListeners(0, gone.signal);
     for (const n of times(1_000)) void watch.untilStill(`${n}`, gone.signal);
     await pass(10_000);
     const total = [...asked.values()].reduce((sum, count) => sum + count, 0);

@@ -91,6 +91,24 @@ describeStores('the leases of the inbox', (kind) => {
       expect(await leasedIds()).toEqual([first, second]);
     });
 
+    it.each(['started first', 'given up first'])(
+      'lose nothing if the flow starts while it is given up: %s',
+      async (order) => {
+        const id = await receive({ proof: null });
+        const giveUp = () => inbox.markUnmatched(flow(1), [id], 'No such flow.');
+        const steps = [() => inbox.releaseWaiting(flow(1)), giveUp];
+        expect(await leasedIds()).toEqual([id]);
+        for (const step of order === 'started first' ? steps : steps.toReversed()) await step();
+        await inbox.defer(flow(1), 60_000);
+        expect(await inbox.get(id)).toMatchObject({ state: 'waiting', detail: null });
+        expect(await leasedIds()).toEqual([id]);
+        await giveUp();
+        await inbox.defer(flow(1), 0);
+        expect(await inbox.get(id)).toMatchObject({ state: 'unmatched', detail: 'No such flow.' });
+        expect(await leasedIds()).toEqual([]);
+      },
+    );
+
     it('hold events that were given up for lack of a flow, once there is one; not those that were settled otherwise', async () => {
       const [given, ended, other] = [await receive(), await receive(), await receive({ flowId: flow(2) })];
       await leasedIds();

@@ -57,12 +57,17 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   if (deps.openSignals.has(flowId) && (await deps.reader.facts(flowId))?.hasPendingTask === true) {
     return putOff(inbox, flowId, untilSignalSeen(deferrals));
   }
-  if ((await deps.signal(flowId, events)) === 'delivered') {
-    deps.openSignals.add(flowId);
-    deps.dispatched?.(rows.map(({ receivedAt }) => Math.max(0, deps.nowMs() - Date.parse(receivedAt)) / 1_000));
-    return { signalled: rows.map(({ id }) => id) };
+  // Anyone can post unproven events for flows that never were: a signal to none costs Temporal more than this question.
+  const mayBeForged = rows.every(({ proof }) => proof === null);
+  let facts = mayBeForged ? await deps.reader.facts(flowId) : undefined;
+  if (!mayBeForged || facts?.isOpen === true) {
+    if ((await deps.signal(flowId, events)) === 'delivered') {
+      deps.openSignals.add(flowId);
+      deps.dispatched?.(rows.map(({ receivedAt }) => Math.max(0, deps.nowMs() - Date.parse(receivedAt)) / 1_000));
+      return { signalled: rows.map(({ id }) => id) };
+    }
+    facts = await deps.reader.facts(flowId);
   }
-  const facts = await deps.reader.facts(flowId);
   if (facts === undefined) {
     const waiting = await markUnmatched(deps, flowId, rows);
     if (waiting.length === 0) return putOff(inbox, flowId, AT_ONCE);
@@ -222,12 +227,6 @@ export function lateVerdict(status: string | null, ended: FlowState, trusted: bo
   return { contradicts: true, detail: `CONTRADICTS: the flow had ended as ${ended}, this says ${said}.${proof}` };
 }
 
-export interface NoFlowDeps {
-  readonly inbox: Pick<InboxStore, 'settle' | 'releaseWaiting'>;
-  readonly reader: Pick<FlowReader, 'facts'>;
-  readonly nowMs: () => number;
-}
-
 /** An account webhook may be about what the account's other users did, which never has a flow of ours. */
 const PROVEN_WAITS_MS = 24 * 3_600_000;
 
@@ -239,8 +238,8 @@ const PROVEN_WAITS_MS = 24 * 3_600_000;
  *
  * @returns those that may still wait
  */
-export async function markUnmatched(
-  { inbox, reader, nowMs }: NoFlowDeps,
+async function markUnmatched(
+  { inbox, nowMs }: Pick<DeliverDeps, 'inbox' | 'nowMs'>,
   flowId: string,
   rows: readonly InboxRow[],
 ): Promise<readonly InboxRow[]> {
@@ -249,9 +248,11 @@ export async function markUnmatched(
   const over = rows.filter(isOver);
   if (over.length === 0) return rows;
   const detail = 'No flow of this id was there in time. One that is started later still gets it.';
-  await inbox.settle(over.map(({ id }) => ({ id, state: 'unmatched' as const, detail })));
-  // The flow was started at this moment, and its own `releaseWaiting` came too early to find these rows.
-  if ((await reader.facts(flowId)) !== undefined) await inbox.releaseWaiting(flowId);
+  await inbox.markUnmatched(
+    flowId,
+    over.map(({ id }) => id),
+    detail,
+  );
   return rows.filter((row) => !isOver(row));
 }
 

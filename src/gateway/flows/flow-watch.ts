@@ -51,7 +51,8 @@ export function createFlowWatch(
   return {
     async untilStill(flowId, signal) {
       const isOver = () => signal.aborted || closing.aborted;
-      if (isOver() || !(await isRunning(flowId)) || isOver()) return;
+      // One that is watched was running a moment ago, and will be queried again soon.
+      if (isOver() || (!watched.has(flowId) && !(await isRunning(flowId))) || isOver()) return;
       // Another one may have begun to watch it meanwhile.
       const waiting = watched.get(flowId) ?? new Set();
       if (!watched.has(flowId)) {
