@@ -1,5 +1,4 @@
-import { setMaxListeners } from 'node:events';
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { Agent, request, type ClientRequest } from 'node:http';
 import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
