@@ -57,7 +57,7 @@ const MET: Readonly<Record<string, readonly (number | 'cut')[]>> = {
   garbage: [429],
   'wrong signature': [401, 429],
   guess: [401, 429],
-  list: [200],
+  list: [200, 429],
   wait: [200, 429, 503],
   card: [201, 429],
   'transfer whose receiver hangs': [201],

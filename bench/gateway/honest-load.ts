@@ -27,8 +27,8 @@ export interface HonestLoad {
   readonly lost: string[];
 }
 
-/** Such a transfer takes some 150 ms of CPU with Temporal and worker: two cores stay half idle. */
-const PER_SECOND = 3;
+/** Such a transfer takes some 280 ms of CPU with Temporal, worker and sandbox: of two cores, two thirds stay idle. */
+const PER_SECOND = 2;
 /** As the proxy keeps them that ends TLS before the gateway: it does not dial for each request. */
 const CONNECTIONS = 16;
 const REPEATED_AFTER_MS = 200;

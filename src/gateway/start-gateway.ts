@@ -25,7 +25,6 @@ import { addReplayRoutes } from './ops/replay.js';
 import type { FlowOperationDeps } from './flows/deps.js';
 import { createFlowWatch } from './flows/flow-watch.js';
 import { createReadings } from './flows/readings.js';
-import { createPageLimit } from './flows/list.js';
 import { createParkedSince } from './flows/parked-since.js';
 import { addFlowRoutes } from './flows/routes.js';
 import { addAuditRoute } from './ops/audit.js';
@@ -51,7 +50,7 @@ import {
 } from './http/server.js';
 import { createKnownNetworks } from './http/known-networks.js';
 import { errorForLog } from './http/refusal.js';
-import { createRateLimit } from './http/rate-limit.js';
+import { createPageLimit, createRateLimit } from './http/rate-limit.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { followWebhookSecrets } from './inbound/live-secrets.js';
 import { createAdmission } from './inbound/admission.js';
@@ -195,6 +194,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { taskQueue } = options;
   const ofRefusals = createRefusalLimit(monotonicMs);
   const readings = createReadings({ audit: store.audit, monotonicMs });
+  const [takePage, takeStoredPages] = [createPageLimit(monotonicMs), createPageLimit(monotonicMs)];
   const cards = createCardIntake({ serve: options.serveCards, logger, nowMs });
 
   const server = createServer(logger, { ...settings, knownNetworks }, options.requestLimits);
@@ -234,7 +234,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     reader,
     watch: createFlowWatch(reader, closing),
     parkedSince: createParkedSince(reader),
-    takePage: createPageLimit(monotonicMs),
+    takePage,
     tokens,
     dispatcher,
     settler,
@@ -257,13 +257,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     });
   }
   addCardRoutes(server, { cards, tokens });
-  const eventDeps = { store, settings, tokens, reader, dispatcher, readings, ofRefusals, logger };
+  const eventDeps = { store, settings, tokens, reader, dispatcher, readings, takeStoredPages, ofRefusals, logger };
   addEventRoutes(server, eventDeps);
   addReplayRoutes(server, eventDeps);
   const callbacks = createCallbackHandles(client, { taskQueue, askWorker });
-  addCallbackRoutes(server, { store, tokens, reader, logger, callbacks, monotonicMs });
+  addCallbackRoutes(server, { store, tokens, reader, logger, callbacks, monotonicMs, takePage });
   addCodecRoutes(server, { codec: options.codec, store, tokens, settings, uiOrigin: options.uiOrigin });
-  addAuditRoute(server, { store, tokens });
+  addAuditRoute(server, { store, tokens, takeStoredPages });
   addWhoAmIRoute(server, { tokens });
   addHealthRoutes(server, { store, client, monotonicMs });
   const print = remembered(monotonicMs, () => metrics.print(), pace.countEveryMs);

@@ -4,8 +4,10 @@ import type { Client } from '@temporalio/client';
 import { defaultDataConverter } from '@temporalio/common';
 import { optionalDateToTs } from '@temporalio/common/lib/time.js';
 import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
-import { createPageLimit, listFlows } from '../../src/gateway/flows/list.js';
+import { listFlows } from '../../src/gateway/flows/list.js';
+import { createPageLimit } from '../../src/gateway/http/rate-limit.js';
 import { createParkedSince } from '../../src/gateway/flows/parked-since.js';
+import { addAuditRoute } from '../../src/gateway/ops/audit.js';
 import { addCallbackRoutes } from '../../src/gateway/ops/callbacks.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import type { Store } from '../../src/store/store.js';
@@ -159,6 +161,23 @@ describe('lists', () => {
     expect(pages).toBe(150);
   });
 
+  it('of the store are charged by their rows, and one who reads without end leaves room for others', async () => {
+    const { server, tokens, listen, headersOf } = bareServer('admin', 'ada');
+    const store = { audit: { list: () => Promise.resolve([]) } } as unknown as Store;
+    let nowMs = 0;
+    addAuditRoute(server, { store, tokens, takeStoredPages: createPageLimit(() => nowMs) });
+    const url = await listen();
+    const statusOf = async (rows: number) =>
+      (await fetch(`${url}/audit?limit=${rows}`, { headers: headersOf('ada') })).status;
+    // Ten pages of 50 each.
+    for (const _ of times(5)) expect(await statusOf(500)).toBe(200);
+    expect(await statusOf(1)).toBe(429);
+    nowMs = 1_000;
+    for (const _ of times(25)) expect(await statusOf(50)).toBe(200);
+    expect(await statusOf(50)).toBe(429);
+    await server.close();
+  });
+
   it('of callbacks look for dead receivers once for all who ask within five seconds', async () => {
     const { server, tokens, listen, headersOf } = bareServer('viewer', 'vic');
     let looks = 0;
@@ -170,7 +189,7 @@ describe('lists', () => {
     const callbacks = { openCircuits, list: () => Promise.resolve([]) } as unknown as CallbackHandles;
     let nowMs = 0;
     const unused = { store: {} as Store, reader: {} as FlowReader, logger: pino({ level: 'silent' }) };
-    addCallbackRoutes(server, { ...unused, tokens, callbacks, monotonicMs: () => nowMs });
+    addCallbackRoutes(server, { ...unused, tokens, callbacks, monotonicMs: () => nowMs, takePage: () => undefined });
     const url = await listen();
     const ask = async () => (await fetch(`${url}/callbacks`, { headers: headersOf('vic') })).status;
     for (const _ of times(5)) expect(new Set(await Promise.all(times(10).map(ask)))).toEqual(new Set([200]));

@@ -10,7 +10,7 @@ import type { Settler } from '../dispatch/settler.js';
 import type { FlowWatch } from './flow-watch.js';
 import type { ParkedSince } from './parked-since.js';
 import type { TokenCheck } from '../http/bearer-token.js';
-import type { RateLimit } from '../http/rate-limit.js';
+import type { RateLimit, TakePages } from '../http/rate-limit.js';
 import type { Readings } from './readings.js';
 
 /**
@@ -34,8 +34,8 @@ export interface FlowOperationDeps {
   readonly reader: FlowReader;
   readonly watch: FlowWatch;
   readonly parkedSince: ParkedSince;
-  /** Takes one page of Temporal's for a caller. @throws Refusal 429 */
-  readonly takePage: (name: string) => void;
+  /** Of Temporal's lists. */
+  readonly takePage: TakePages;
   readonly tokens: TokenCheck;
   readonly dispatcher: Pick<Dispatcher, 'nudge' | 'releaseWaiting'>;
   readonly settler: Pick<Settler, 'checkSoon'>;

@@ -18,7 +18,6 @@ import { listExecutions, type ListedExecution } from '../../temporal/flow-page.j
 import { inTurns } from '../../in-turns.js';
 import { isReference } from '../http/flow-path.js';
 import type { MembersOf } from '../http/openapi.js';
-import { createRateLimit } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
 import { isTerminated, viewOfTerminated } from './terminated-view.js';
@@ -66,24 +65,6 @@ const LIST_WITHIN_MS = 10_000;
 const ASKED_AT_ONCE = 4;
 /** A filter may leave little of each page of the server: after this many pages, the rest is for the next request. */
 const MOST_PAGES = 20;
-
-const PAGES_EACH_PER_SECOND = 25;
-const PAGES_PER_SECOND = 50;
-
-/** Temporal limits lists and counts together: the lists of callers must leave room for the counts of `/metrics`. */
-export function createPageLimit(monotonicMs: () => number): FlowOperationDeps['takePage'] {
-  const ofEach = createRateLimit(PAGES_EACH_PER_SECOND, monotonicMs, 2);
-  const ofAll = createRateLimit(PAGES_PER_SECOND, monotonicMs, 2);
-  return (name) => {
-    const giveBack = ofEach.take(name);
-    try {
-      ofAll.take('all');
-    } catch (error) {
-      giveBack();
-      throw error;
-    }
-  };
-}
 
 /** `GET /flows`: newest first, from Temporal's visibility, which lags by a second or so. */
 export function listFlows(deps: FlowOperationDeps, name: string, { after, ...query }: ListQuery): Promise<FlowPage> {

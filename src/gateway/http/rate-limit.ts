@@ -69,6 +69,32 @@ export function createRateLimit(
   };
 }
 
+/** Charges the caller of this name for pages of a list. @throws Refusal 429 if it, or all together, have read too many */
+export type TakePages = (name: string, pages?: number) => void;
+
+const PAGES_EACH_PER_SECOND = 25;
+const PAGES_PER_SECOND = 50;
+/** Of a stored list: what a caller gets who asks for no number. */
+const ROWS_OF_A_PAGE = 50;
+
+/** @param rows most that a caller asks for */
+export const pagesOf = (rows: number): number => Math.ceil(rows / ROWS_OF_A_PAGE);
+
+/** Long lists cost more than most requests: those who read them must leave room for others. */
+export function createPageLimit(monotonicMs: () => number): TakePages {
+  const ofEach = createRateLimit(PAGES_EACH_PER_SECOND, monotonicMs, 2);
+  const ofAll = createRateLimit(PAGES_PER_SECOND, monotonicMs, 2);
+  return (name, pages) => {
+    const giveBack = ofEach.take(name, pages);
+    try {
+      ofAll.take('all', pages);
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  };
+}
+
 /** The name of an address for a limit: of IPv6 its /64, which is one subscriber's, of IPv4 all of it. */
 export function networkOf(address: string): string {
   const bare = withoutPort(address)

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { AUDIT_KINDS, type AuditEntry, type AuditPage } from '../../protocol/audit.js';
 import type { Store } from '../../store/store.js';
 import type { TokenCheck } from '../http/bearer-token.js';
+import { pagesOf, type TakePages } from '../http/rate-limit.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
 
@@ -46,8 +47,9 @@ const Query = z.strictObject({
 /** `GET /audit`: the audit log, page by page. */
 export function addAuditRoute(
   server: FastifyInstance,
-  { store, tokens }: { readonly store: Pick<Store, 'audit'>; readonly tokens: TokenCheck },
+  deps: { readonly store: Pick<Store, 'audit'>; readonly tokens: TokenCheck; readonly takeStoredPages: TakePages },
 ): void {
+  const { store, tokens, takeStoredPages } = deps;
   addRoute(
     server,
     tokens,
@@ -61,7 +63,8 @@ export function addAuditRoute(
       query: Query,
       answers: { 200: { says: 'Entries.', schema: { AuditList } } },
     },
-    async ({ query: { flow, order, limit, ...rest } }) => {
+    async ({ caller, query: { flow, order, limit, ...rest } }) => {
+      takeStoredPages(caller.name, pagesOf(limit));
       const entries = await store.audit.list({ ...rest, limit, flowId: flow, oldestFirst: order === 'oldest' });
       return { entries, next: entries.length === limit ? (entries.at(-1)?.seq ?? null) : null };
     },

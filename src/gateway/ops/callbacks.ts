@@ -14,6 +14,7 @@ import type {
 import type { Store } from '../../store/store.js';
 import { type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
+import type { TakePages } from '../http/rate-limit.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
@@ -27,6 +28,8 @@ export interface CallbackRoutesDeps {
   readonly reader: Pick<FlowReader, 'facts'>;
   readonly logger: Logger;
   readonly monotonicMs: () => number;
+  /** Of Temporal's lists. */
+  readonly takePage: TakePages;
 }
 
 /** Each search for them costs Temporal up to 200 descriptions. */
@@ -103,7 +106,8 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       query: ListQuery,
       answers: { 200: { says: 'Flows, newest first.', schema: { CallbackList } } },
     },
-    async ({ query: { state, limit } }) => {
+    async ({ caller, query: { state, limit } }) => {
+      deps.takePage(caller.name);
       const [found, circuits] = await Promise.all([callbacks.list(state, limit), openCircuits()]);
       return { callbacks: found.map(listedJson), openCircuits: circuits };
     },

@@ -9,9 +9,9 @@ import { proposal } from '../flows/address.js';
 import type { Readings } from '../flows/readings.js';
 import { proposedOrder } from '../flows/second-person.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
-import type { TokenCheck } from '../http/bearer-token.js';
+import type { Caller, TokenCheck } from '../http/bearer-token.js';
 import { addressOf, FlowParams } from '../http/flow-path.js';
-import type { RateLimit } from '../http/rate-limit.js';
+import { pagesOf, type RateLimit, type TakePages } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
@@ -24,6 +24,8 @@ export interface EventRoutesDeps {
   readonly reader: Pick<FlowReader, 'facts'>;
   readonly dispatcher: Pick<Dispatcher, 'nudge'>;
   readonly readings: Readings;
+  /** Of the lists of the store. */
+  readonly takeStoredPages: TakePages;
   /** Of refused orders to trust an event. */
   readonly ofRefusals: RateLimit;
   readonly logger: Logger;
@@ -68,7 +70,12 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
   const { tokens } = deps;
   const { inbox } = deps.store;
 
-  const list = async ({ state, after, limit }: z.infer<typeof PageQuery>, flowId?: string): Promise<EventPage> => {
+  const list = async (
+    caller: Caller,
+    { state, after, limit }: z.infer<typeof PageQuery>,
+    flowId?: string,
+  ): Promise<EventPage> => {
+    deps.takeStoredPages(caller.name, pagesOf(limit));
     const rows = await inbox.list({
       limit,
       bodies: false,
@@ -97,13 +104,13 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
       operationId: 'listEventsOfFlow',
       summary: 'Lists the events of a flow, newest first.',
     },
-    ({ params, query }) => list(query, addressOf(params).flowId),
+    ({ caller, params, query }) => list(caller, query, addressOf(params).flowId),
   );
   addRoute(
     server,
     tokens,
     { ...lists, path: '/events', operationId: 'listEvents', summary: 'Lists events, newest first.' },
-    ({ query }) => list(query),
+    ({ caller, query }) => list(caller, query),
   );
   addRoute(
     server,
