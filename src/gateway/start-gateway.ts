@@ -194,7 +194,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { taskQueue } = options;
   const ofRefusals = createRefusalLimit(monotonicMs);
   const readings = createReadings({ audit: store.audit, monotonicMs });
-  const [takePage, takeStoredPages] = [createPageLimit(monotonicMs), createPageLimit(monotonicMs)];
+  // Temporal limits lists and counts together: the lists of callers must leave room for the counts of `/metrics`.
+  const takePage = createPageLimit(25, monotonicMs);
+  // Each row of theirs is decrypted here.
+  const takeStoredPages = createPageLimit(10, monotonicMs);
   const cards = createCardIntake({ serve: options.serveCards, logger, nowMs });
 
   const server = createServer(logger, { ...settings, knownNetworks }, options.requestLimits);

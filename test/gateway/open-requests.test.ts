@@ -246,9 +246,9 @@ describe('fault 57: a token', () => {
       `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer anns-secret\r\n\r\n`;
     const wait = get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=300`);
     // Together more than the 256 reads that one token may have open.
-    for (const _ of times(20)) {
+    for (const _ of times(40)) {
       const socket = connect(Number(port), hostname);
-      socket.write(wait + get('/whoami').repeat(14));
+      socket.write(wait + get('/whoami').repeat(7));
       await until('the connection to be read', () => socket.bytesWritten > 0 && !socket.connecting);
       await tested.get('/healthz');
       socket.destroy();

@@ -18,7 +18,7 @@ export interface ConnectionLimits {
 /** An open connection costs its sender nothing, so an unused one is closed. Longer than most clients keep theirs. */
 export const KEEP_ALIVE_MS = 20_000;
 /** Requests that one connection may have open: clients that pipeline send a few. */
-const MOST_PIPELINED = 16;
+const MOST_PIPELINED = 8;
 
 /** Cuts connections beyond the limits, and those with too many requests at a time. */
 export function limitConnections(server: FastifyInstance, limits: ConnectionLimits): void {

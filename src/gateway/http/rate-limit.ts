@@ -72,18 +72,19 @@ export function createRateLimit(
 /** Charges the caller of this name for pages of a list. @throws Refusal 429 if it, or all together, have read too many */
 export type TakePages = (name: string, pages?: number) => void;
 
-const PAGES_EACH_PER_SECOND = 25;
-const PAGES_PER_SECOND = 50;
 /** Of a stored list: what a caller gets who asks for no number. */
 const ROWS_OF_A_PAGE = 50;
 
 /** @param rows most that a caller asks for */
 export const pagesOf = (rows: number): number => Math.ceil(rows / ROWS_OF_A_PAGE);
 
-/** Long lists cost more than most requests: those who read them must leave room for others. */
-export function createPageLimit(monotonicMs: () => number): TakePages {
-  const ofEach = createRateLimit(PAGES_EACH_PER_SECOND, monotonicMs, 2);
-  const ofAll = createRateLimit(PAGES_PER_SECOND, monotonicMs, 2);
+/**
+ * Long lists cost more than most requests: those who read them must leave room for others.
+ * @param perSecond for each name; for all together twice as many
+ */
+export function createPageLimit(perSecond: number, monotonicMs: () => number): TakePages {
+  const ofEach = createRateLimit(perSecond, monotonicMs, 2);
+  const ofAll = createRateLimit(2 * perSecond, monotonicMs, 2);
   return (name, pages) => {
     const giveBack = ofEach.take(name, pages);
     try {
