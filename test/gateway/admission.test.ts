@@ -211,7 +211,7 @@ describe('fault 57: connections', () => {
     const large = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n';
     for (const { socket } of await Promise.all(times(2).map(() => dial('127.0.0.2')))) {
       socket.pause();
-      socket.write(large.repeat(16));
+      socket.write(large.repeat(8));
     }
     await until('another one of that address to be served', async () => {
       const { socket, seen } = await dial('127.0.0.2');
