@@ -163,8 +163,9 @@ describe('lists', () => {
 
   it('of the store are charged by their rows, and one who reads without end leaves room for others', async () => {
     const { server, tokens, listen, headersOf } = bareServer('admin', 'ada');
-    const store = { audit: { list: () => Promise.resolve([]) } } as unknown as Store;
-    let nowMs = 0;
+    let [nowMs, stored] = [0, 500];
+    const list = ({ limit = 50 }) => Promise.resolve(times(Math.min(limit, stored)).map((seq) => ({ seq })));
+    const store = { audit: { list } } as unknown as Store;
     addAuditRoute(server, { store, tokens, takeStoredPages: createPageLimit(10, () => nowMs) });
     const url = await listen();
     const statusOf = async (rows: number) =>
@@ -175,6 +176,8 @@ describe('lists', () => {
     nowMs = 1_000;
     for (const _ of times(10)) expect(await statusOf(50)).toBe(200);
     expect(await statusOf(50)).toBe(429);
+    [nowMs, stored] = [2_000, 49];
+    for (const _ of times(50)) expect(await statusOf(500)).toBe(200);
     await server.close();
   });
 
@@ -189,7 +192,7 @@ describe('lists', () => {
     const callbacks = { openCircuits, list: () => Promise.resolve([]) } as unknown as CallbackHandles;
     let nowMs = 0;
     const unused = { store: {} as Store, reader: {} as FlowReader, logger: pino({ level: 'silent' }) };
-    addCallbackRoutes(server, { ...unused, tokens, callbacks, monotonicMs: () => nowMs, takePage: () => undefined });
+    addCallbackRoutes(server, { ...unused, tokens, callbacks, monotonicMs: () => nowMs, takePage: () => () => undefined });
     const url = await listen();
     const ask = async () => (await fetch(`${url}/callbacks`, { headers: headersOf('vic') })).status;
     for (const _ of times(5)) expect(new Set(await Promise.all(times(10).map(ask)))).toEqual(new Set([200]));

@@ -5,10 +5,10 @@ import { Refusal } from './refusal.js';
 export interface RateLimit {
   /**
    * @param units what it counts for; if less is left, the rest is taken from the future. @default 1
-   * @returns gives it back
+   * @returns gives it back, or so many units of it
    * @throws Refusal 429 with `Retry-After` if this name has used up its share
    */
-  take(name: string, units?: number): () => void;
+  take(name: string, units?: number): (unused?: number) => void;
 }
 
 const BURST_SECONDS = 10;
@@ -64,19 +64,20 @@ export function createRateLimit(
         throw new Refusal(429, `Too many requests: at most ${most}. Try again later.`, {}, seconds);
       }
       // Filled up to `most` at the next call.
-      return () => void (bucket.left += units);
+      return (unused = units) => void (bucket.left += unused);
     },
   };
 }
 
-/** Charges the caller of this name for pages of a list. @throws Refusal 429 if it, or all together, have read too many */
-export type TakePages = (name: string, pages?: number) => void;
+/**
+ * Charges the caller of this name for pages of a list.
+ * @returns gives so many of them back
+ * @throws Refusal 429 if this name, or all together, have read too many
+ */
+export type TakePages = (name: string, pages?: number) => (unused: number) => void;
 
 /** Of a stored list: what a caller gets who asks for no number. */
 const ROWS_OF_A_PAGE = 50;
-
-/** @param rows most that a caller asks for */
-export const pagesOf = (rows: number): number => Math.ceil(rows / ROWS_OF_A_PAGE);
 
 /**
  * Long lists cost more than most requests: those who read them must leave room for others.
@@ -88,12 +89,37 @@ export function createPageLimit(perSecond: number, monotonicMs: () => number): T
   return (name, pages) => {
     const giveBack = ofEach.take(name, pages);
     try {
-      ofAll.take('all', pages);
+      const giveAllBack = ofAll.take('all', pages);
+      return (unused) => {
+        giveBack(unused);
+        giveAllBack(unused);
+      };
     } catch (error) {
       giveBack();
       throw error;
     }
   };
+}
+
+/**
+ * Reads rows of the store and charges for the full pages among them: a short list is a request like others.
+ * @param rows most that the caller asks for
+ */
+export async function readCharged<Row>(
+  takePages: TakePages,
+  name: string,
+  rows: number,
+  read: () => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
+  const asked = Math.ceil(rows / ROWS_OF_A_PAGE);
+  const giveBack = takePages(name, asked);
+  let found: readonly Row[] = [];
+  try {
+    found = await read();
+    return found;
+  } finally {
+    giveBack(asked - Math.floor(found.length / ROWS_OF_A_PAGE));
+  }
 }
 
 /** The name of an address for a limit: of IPv6 its /64, which is one subscriber's, of IPv4 all of it. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AUDIT_KINDS, type AuditEntry, type AuditPage } from '../../protocol/audit.js';
 import type { Store } from '../../store/store.js';
 import type { TokenCheck } from '../http/bearer-token.js';
-import { pagesOf, type TakePages } from '../http/rate-limit.js';
+import { readCharged, type TakePages } from '../http/rate-limit.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
 
@@ -64,8 +64,9 @@ export function addAuditRoute(
       answers: { 200: { says: 'Entries.', schema: { AuditList } } },
     },
     async ({ caller, query: { flow, order, limit, ...rest } }) => {
-      takeStoredPages(caller.name, pagesOf(limit));
-      const entries = await store.audit.list({ ...rest, limit, flowId: flow, oldestFirst: order === 'oldest' });
+      const entries = await readCharged(takeStoredPages, caller.name, limit, () =>
+        store.audit.list({ ...rest, limit, flowId: flow, oldestFirst: order === 'oldest' }),
+      );
       return { entries, next: entries.length === limit ? (entries.at(-1)?.seq ?? null) : null };
     },
   );

@@ -11,7 +11,7 @@ import { proposedOrder } from '../flows/second-person.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { Caller, TokenCheck } from '../http/bearer-token.js';
 import { addressOf, FlowParams } from '../http/flow-path.js';
-import { pagesOf, type RateLimit, type TakePages } from '../http/rate-limit.js';
+import { readCharged, type RateLimit, type TakePages } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
@@ -75,14 +75,15 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
     { state, after, limit }: z.infer<typeof PageQuery>,
     flowId?: string,
   ): Promise<EventPage> => {
-    deps.takeStoredPages(caller.name, pagesOf(limit));
-    const rows = await inbox.list({
-      limit,
-      bodies: false,
-      ...(flowId === undefined ? {} : { flowId }),
-      ...(state === undefined ? {} : { state }),
-      ...(after === undefined ? {} : { after }),
-    });
+    const rows = await readCharged(deps.takeStoredPages, caller.name, limit, () =>
+      inbox.list({
+        limit,
+        bodies: false,
+        ...(flowId === undefined ? {} : { flowId }),
+        ...(state === undefined ? {} : { state }),
+        ...(after === undefined ? {} : { after }),
+      }),
+    );
     const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null;
     return { events: rows.map((row) => eventJson(row, { withBody: false })), next };
   };
