@@ -192,7 +192,13 @@ describe('lists', () => {
     const callbacks = { openCircuits, list: () => Promise.resolve([]) } as unknown as CallbackHandles;
     let nowMs = 0;
     const unused = { store: {} as Store, reader: {} as FlowReader, logger: pino({ level: 'silent' }) };
-    addCallbackRoutes(server, { ...unused, tokens, callbacks, monotonicMs: () => nowMs, takePage: () => () => undefined });
+    addCallbackRoutes(server, {
+      ...unused,
+      tokens,
+      callbacks,
+      monotonicMs: () => nowMs,
+      takePage: () => () => undefined,
+    });
     const url = await listen();
     const ask = async () => (await fetch(`${url}/callbacks`, { headers: headersOf('vic') })).status;
     for (const _ of times(5)) expect(new Set(await Promise.all(times(10).map(ask)))).toEqual(new Set([200]));
