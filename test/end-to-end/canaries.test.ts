@@ -50,7 +50,8 @@ describe('after a flow of every kind and every refund, a card that was lost on t
     await stack.control('POST', '/faults', { operation: 'createCardDeposit', kind: 'answer-lost', first: 1 });
     const play = async (kind: NamedKind, ending = {}) => {
       const reference = await startOne(stack, kind, { ...ending, more: { timeScale: 0.02 } });
-      return (await whenDone(stack, kind.kind, reference))['state'] as string;
+      const { state, parked } = await whenDone(stack, kind.kind, reference);
+      return parked === null ? state : { kind: kind.kind, parked };
     };
     const refunded = KINDS.flatMap((kind) =>
       kind.refunds === undefined ? [] : [play(kind, { ending: kind.refunds })],
