@@ -54,13 +54,13 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   if (readable.length === 0) return putOff(inbox, flowId, AT_ONCE);
   const { rows, events } = split(readable);
 
-  if (deps.openSignals.has(flowId) && (await deps.reader.facts(flowId))?.hasPendingTask === true) {
-    return putOff(inbox, flowId, untilSignalSeen(deferrals));
-  }
-  // Anyone can post unproven events for flows that never were: a signal to none costs Temporal more than this question.
-  const mayBeForged = rows.every(({ proof }) => proof === null);
-  let facts = mayBeForged ? await deps.reader.facts(flowId) : undefined;
-  if (!mayBeForged || facts?.isOpen === true) {
+  // A flow that was signalled a moment ago may not have taken that yet. And anyone can post unproven events for flows that
+  // never were: a signal to none costs Temporal more than this question.
+  const wasSignalled = deps.openSignals.has(flowId);
+  const isAskedFirst = wasSignalled || rows.every(({ proof }) => proof === null);
+  let facts = isAskedFirst ? await deps.reader.facts(flowId) : undefined;
+  if (wasSignalled && facts?.hasPendingTask === true) return putOff(inbox, flowId, untilSignalSeen(deferrals));
+  if (!isAskedFirst || facts?.isOpen === true) {
     if ((await deps.signal(flowId, events)) === 'delivered') {
       deps.openSignals.add(flowId);
       deps.dispatched?.(rows.map(({ receivedAt }) => Math.max(0, deps.nowMs() - Date.parse(receivedAt)) / 1_000));
