@@ -10,6 +10,7 @@ import { percentile } from '../measure/statistics.js';
 import type { Finding } from '../report/finding.js';
 import { startChild } from '../setup/child.js';
 import { openStack, type Stack } from '../setup/stack.js';
+import { startTemporalOnOneCore } from '../setup/temporal.js';
 import { flowIdOfTransfer, openTransfers, transferInput } from '../setup/transfers.js';
 import { until } from '../setup/until.js';
 import { honestLoad, type HonestLoad, STEPS } from './honest-load.js';
@@ -77,19 +78,23 @@ export const createAttackBenchmark = (minutes: number): Benchmark => ({
   about: `everything that attackers do beside honest transfers, for ${minutes} minutes (--minutes N, 2 or more); only when named`,
   onlyNamed: true,
   async run(say) {
-    const stack = await openStack(say, {
-      // A callback that hangs is a warning.
-      LOG_LEVEL: 'error',
-      UNPROVEN_RATE_LIMIT: '',
-      GATEWAY_RATE_LIMIT: '',
-      UNPROVEN_DISK_MB: String(QUOTA_MB),
-      TRUSTED_PROXIES: '127.0.0.1',
-      NODE_OPTIONS: HEAP_IN_A_CONTAINER,
-      GATEWAY_TOKENS: [
-        'dev:admin:dev-token',
-        ...[GREEDY, HANGING, ...POLLERS].map(({ name, secret }) => `${name}:flows:${secret}`),
-      ].join(','),
-    });
+    const stack = await openStack(
+      say,
+      {
+        // A callback that hangs is a warning.
+        LOG_LEVEL: 'error',
+        UNPROVEN_RATE_LIMIT: '',
+        GATEWAY_RATE_LIMIT: '',
+        UNPROVEN_DISK_MB: String(QUOTA_MB),
+        TRUSTED_PROXIES: '127.0.0.1',
+        NODE_OPTIONS: HEAP_IN_A_CONTAINER,
+        GATEWAY_TOKENS: [
+          'dev:admin:dev-token',
+          ...[GREEDY, HANGING, ...POLLERS].map(({ name, secret }) => `${name}:flows:${secret}`),
+        ].join(','),
+      },
+      startTemporalOnOneCore,
+    );
     try {
       return await measure(stack, minutes, say);
     } finally {

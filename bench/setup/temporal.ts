@@ -18,3 +18,16 @@ export async function startTemporal(folder: string, log: (line: string) => void)
     log,
   });
 }
+
+/**
+ * The same server on one core at a time. It has machines of its own in a deployment; here, its threads in turn take both
+ * cores, and what the gateway's requests wait for is then a core.
+ */
+export async function startTemporalOnOneCore(folder: string, log: (line: string) => void): Promise<DevServer> {
+  process.env['GOMAXPROCS'] = '1';
+  try {
+    return await startTemporal(folder, log);
+  } finally {
+    delete process.env['GOMAXPROCS'];
+  }
+}

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import type { InboxStore, Receipt } from './inbox.js';
 import { inboxRowOf, newRowOf, placeOf, type StoredEvent } from './inbox-row.js';
 import { integer, text, turnOf, type SqlConnection, type Turn } from './sql-connection.js';
@@ -8,10 +9,11 @@ import { createMatchingInbox } from './sql-inbox-matching.js';
 import { createUnprovenInbox } from './sql-inbox-unproven.js';
 import type { Row, SqlValue, StepResult } from './sql-message.js';
 import { StoreRequestError } from './store-errors.js';
-import { INBOX_STATES, type InboxState, type ReceivedEvent } from '../protocol/events.js';
+import { INBOX_STATES, type InboxRow, type InboxState, type ReceivedEvent } from '../protocol/events.js';
 
 const DEFAULT_LIMIT = 100;
 const PURGED_AT_ONCE = 500;
+const OPENED_AT_ONCE = 50;
 
 /** States of an untrusted event that its flow may have been shown. */
 const SHOWN = `'delivered', 'unverified', 'duplicate', 'late'`;
@@ -197,7 +199,13 @@ export function createSqlInbox(deps: {
       const sql = `SELECT ${bodies ? '*' : WITHOUT_BODY} FROM inbox ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
                    ORDER BY seq DESC LIMIT ?`;
       const [found] = await db.read([{ sql, params: [...params, limit ?? DEFAULT_LIMIT] }]);
-      return rows(found).map(toRow);
+      const opened: InboxRow[] = [];
+      for (const row of rows(found)) {
+        // Seals take some 50 µs each: other requests go on while a long list is opened.
+        if (opened.length % OPENED_AT_ONCE === OPENED_AT_ONCE - 1) await turnOfLoop();
+        opened.push(toRow(row));
+      }
+      return opened;
     },
 
     async untrustedTaken(flowId, most) {
