@@ -92,6 +92,25 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
     },
   );
 
+  it('store an event at once while another gateway that leases its flow hangs', async () => {
+    await hanging.inbox.receive(anEvent({ flowId: flow('leased') }));
+    const isHung = proxy.cutAt(COMMIT, 'never');
+    const held = hanging.inbox.lease(leaseAll).catch(() => undefined);
+    await isHung;
+
+    const its = { done: false, waits: false };
+    const next = anEvent({ flowId: flow('leased') });
+    const stored = other.inbox.receive(next).finally(() => (its.done = true));
+    while (!its.done && !its.waits) its.waits = (await waiting()) > 0;
+    expect(its.waits).toBe(false);
+    expect(await stored).toEqual({ kind: 'stored', id: next.id });
+    proxy.down(true);
+    await held;
+    // Its lease is undone with its session.
+    const due = async () => (await idsOf(other)).includes(next.id);
+    while (!(await due())) await waiting();
+  });
+
   it.each(['check', 'quote'] as const)(
     'do not wait for one another while another process hangs in a %s',
     async (what) => {

@@ -137,13 +137,14 @@ const inbox = [
      deferrals INTEGER NOT NULL DEFAULT 0
    )`,
   `CREATE INDEX inbox_flows_due ON inbox_flows (has_proven, due_at)`,
-  // Each session counts in rows of its own, so that transactions do not wait for each other; `tidy` adds them up.
+  // Each session counts in rows of its own, so that transactions do not wait for each other; `tidy` adds them up. The room
+  // in its pages is for the next versions of the same rows: a table that grows is locked by who makes it larger.
   `CREATE TABLE inbox_counts (
      name TEXT NOT NULL,
      backend INTEGER NOT NULL,
      count BIGINT NOT NULL,
      PRIMARY KEY (name, backend)
-   )`,
+   ) WITH (fillfactor = 10)`,
   // Waiting rows are counted on demand: their sender waits for an answer, so the insert must be fast.
   `CREATE FUNCTION inbox_count(counted TEXT, difference BIGINT) RETURNS void LANGUAGE sql AS $$
      INSERT INTO inbox_counts (name, backend, count) SELECT counted, pg_backend_pid(), difference WHERE counted <> 'waiting'
