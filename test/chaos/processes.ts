@@ -37,41 +37,41 @@ export interface Command {
 export function towline({ name, command, product, env, logFile }: Command): Member {
   let child: ChildProcess | undefined;
   let gone: Promise<void> = Promise.resolve();
-  let isReady = false;
+  let state: 'down' | 'starting' | 'ready' = 'down';
+  let refused = '';
   const signal = (which: NodeJS.Signals): void => void child?.kill(which);
+  const begin = (): void => {
+    const log = openSync(logFile, 'a', 0o600);
+    const started = spawn(process.execPath, [join(product, 'tools', 'towline.mjs'), command], {
+      env,
+      // It ends when its parent does, by the channel.
+      stdio: ['ignore', log, log, 'ipc'],
+    });
+    closeSync(log);
+    child = started;
+    state = 'starting';
+    started.on('message', (message: { kind: string; sentence?: string }) => {
+      if (message.kind === 'ready') state = 'ready';
+      else refused = message.sentence ?? 'refused';
+    });
+    gone = new Promise((resolve) => {
+      started.once('exit', () => {
+        state = 'down';
+        resolve();
+      });
+    });
+  };
   return {
     name,
-    isUp: () => isReady,
+    isUp: () => state === 'ready',
     async start() {
-      const log = openSync(logFile, 'a', 0o600);
-      const started = spawn(process.execPath, [join(product, 'tools', 'towline.mjs'), command], {
-        env,
-        // It ends when its parent does, by the channel.
-        stdio: ['ignore', log, log, 'ipc'],
-      });
-      closeSync(log);
-      child = started;
-      let refused = '';
-      started.on('message', (message: { kind: string; sentence?: string }) => {
-        if (message.kind === 'ready') isReady = true;
-        else refused = message.sentence ?? 'refused';
-      });
-      let hasEnded = false;
-      gone = new Promise((resolve) => {
-        started.once('exit', () => {
-          hasEnded = true;
-          isReady = false;
-          resolve();
-        });
-      });
-      await until(
-        `${name} to be ready`,
-        () => {
-          if (hasEnded && !isReady) throw new Error(`${name} ended at its start: ${refused}; see ${logFile}`);
-          return isReady;
-        },
-        READY_WITHIN_MS,
-      );
+      begin();
+      // Again and again, as a supervisor does: it may find Temporal killed, or its wire cut.
+      const isReady = (): boolean => {
+        if (state === 'down') begin();
+        return state === 'ready';
+      };
+      await until(() => `${name} to be ready (${refused}; see ${logFile})`, isReady, READY_WITHIN_MS);
     },
     async kill() {
       signal('SIGKILL');
