@@ -80,7 +80,8 @@ export function createInboxLeases(deps: {
     admit: (id, at, leaseMs) => {
       const lease = leaseMs === undefined ? [at, null, null] : [at + leaseMs, instance, newLease()];
       return {
-        // Looked for first: an insert waits for a gateway that leases this flow, and others with it, at this moment.
+        // Looked for first: an insert waits for a gateway that leases this flow, and others with it, at this moment. A
+        // row that is found stays until this is committed: its deletion takes the turn of its flow, too.
         sql: `INSERT INTO inbox_flows (flow_id, due_at, has_proven, leased_by, lease)
                 SELECT flow_id, CAST(? AS BIGINT), ${IS_PROVEN}, CAST(? AS TEXT), CAST(? AS TEXT)
                 FROM inbox WHERE id = ? AND state = 'waiting' AND flow_id IS NOT NULL

@@ -202,7 +202,7 @@ export function createSqlInbox(deps: {
       const opened: InboxRow[] = [];
       for (const row of rows(found)) {
         // Seals take some 50 µs each: other requests go on while a long list is opened.
-        if (opened.length % OPENED_AT_ONCE === OPENED_AT_ONCE - 1) await turnOfLoop();
+        if (opened.length > 0 && opened.length % OPENED_AT_ONCE === 0) await turnOfLoop();
         opened.push(toRow(row));
       }
       return opened;
