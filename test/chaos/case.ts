@@ -1,4 +1,6 @@
 import type { Violation } from '../end-to-end/reconcile/witnesses.js';
+import type { Story } from './stories.js';
+import type { Strike } from './world.js';
 
 /** What the run hands to its judge. */
 export interface Case {
@@ -12,6 +14,9 @@ export interface Case {
   readonly wire: string;
   /** The same for requests to the gateways. */
   readonly inbound: string;
+  readonly strikes: readonly Strike[];
+  /** References of flows whose stories are wanted, whatever becomes of them. */
+  readonly wanted: readonly string[];
   readonly secrets: readonly string[];
   /** A folder whose files must hold no secret, and no unencrypted personal data. */
   readonly folder: string;
@@ -26,6 +31,8 @@ export interface Verdict {
   readonly states: Readonly<Record<string, number>>;
   /** Flows that are parked, and what was done to each. */
   readonly parked: readonly { readonly flowId: string; readonly because: readonly string[] }[];
+  /** By flow id, of flows that a violation names, and of those that were to be told. */
+  readonly stories: Readonly<Record<string, Story>>;
   /** How often a reference was executed: times → references. */
   readonly executions: Readonly<Record<string, number>>;
   readonly injected: Readonly<Record<string, number>>;

@@ -53,6 +53,19 @@ async function runsOf(client: Client, flowId: string): Promise<readonly History[
   return runs;
 }
 
+/** `13:05:01.200`, in UTC. */
+export const timeOfDay = (epochMs: number): string => new Date(epochMs).toISOString().slice(11, -1);
+
+/** When each event of its last run was recorded, and what it was. */
+export function stepsOf(flow: FlowHistory | undefined): readonly string[] {
+  return (flow?.runs.at(-1)?.events ?? []).map(({ eventTime, eventType }) => {
+    const atMs = Number(eventTime?.seconds ?? 0) * 1_000 + (eventTime?.nanos ?? 0) / 1e6;
+    return `${timeOfDay(atMs)} ${EventType[eventType ?? 0]?.replace('EVENT_TYPE_', '')}`;
+  });
+}
+
+const { EventType } = proto.temporal.api.enums.v1;
+
 /** I9: on the bundle that ran. */
 export async function replayAll(
   histories: readonly FlowHistory[],
@@ -77,6 +90,8 @@ export interface Report {
   readonly events: ReadonlySet<string>;
   /** Why it is parked; undefined if it is not. */
   readonly parkReason: string | undefined;
+  /** All of it. */
+  readonly said: unknown;
 }
 
 /** By flow id. */
@@ -96,6 +111,7 @@ export async function readReports(
     reports.set(workflowId, {
       events: new Set(Object.keys((at(said, 'events') as object | undefined) ?? {})),
       parkReason: at(said, 'view.parked.reason') as string | undefined,
+      said,
     });
   }
   return reports;

@@ -22,6 +22,7 @@ import { countBy, type Case, type Verdict } from './case.js';
 import { fetchHistories, noneOverdue, readReports, replayAll, signalledIn, signalsAccountedFor } from './histories.js';
 import { countEarly, requestsOfFlows } from './on-the-wire.js';
 import { ownFaults, type Injection } from './own-faults.js';
+import { storiesOf } from './stories.js';
 
 const given = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as Case;
 const quiet = { info() {}, warn() {}, error() {}, debug() {} };
@@ -48,7 +49,7 @@ const sources: Sources = {
 const flows = await createRest(sources, given.patienceMs)();
 const gathered = await gatherAll();
 const { injections } = await ask<{ injections: Injection[] }>(given.sandboxUrl, '/faults/log');
-const faultsOf = ownFaults({ ...gathered, injections });
+const faultsOf = ownFaults({ ...gathered, injections, strikes: given.strikes });
 const parked = flows
   .filter(({ state }) => state === 'parked')
   .map(({ flowId, reference }) => ({
@@ -74,14 +75,15 @@ const replayed = histories.reduce((sum, { runs }) => sum + runs.length, 0);
 const taken = witnesses.deliveries.flatMap(({ answers }) =>
   answers.filter((answer) => answer !== null && answer < 300),
 );
+const violations = [
+  ...check(witnesses),
+  ...(await replayAll(histories, { bundlePath: given.bundlePath, dataConverter })),
+  ...signalsAccountedFor({ reports, keys, inbox }, histories),
+  ...noneOverdue(witnesses, histories, Date.now()),
+  ...searchCanaries({ secrets: given.secrets, keys, inbox, folder: given.folder }, histories),
+];
 const verdict: Verdict = {
-  violations: [
-    ...check(witnesses),
-    ...(await replayAll(histories, { bundlePath: given.bundlePath, dataConverter })),
-    ...signalsAccountedFor({ reports, keys, inbox }, histories),
-    ...noneOverdue(witnesses, histories, Date.now()),
-    ...searchCanaries({ secrets: given.secrets, keys, inbox, folder: given.folder }, histories),
-  ],
+  violations,
   checked: {
     I1: witnesses.executions.length,
     I2: flows.length,
@@ -101,6 +103,7 @@ const verdict: Verdict = {
   },
   states: countBy(flows.map(({ state }) => state)),
   parked,
+  stories: storiesOf({ ...witnesses, wire, injections, reports, histories }, violations, given.wanted),
   executions: countBy(
     Object.values(countBy(witnesses.executions.map(({ operation, reference }) => `${operation} ${reference}`))).map(
       String,

@@ -9,8 +9,9 @@ import type { World } from './world.js';
 /**
  * The judge's verdict about a world, as soon as nothing moves in it any more.
  * @param patienceMs how long that may take; a flow that still moves then is a violation
+ * @param wanted references of flows whose stories are wanted, whatever becomes of them
  */
-export async function judge(world: World, patienceMs: number): Promise<Verdict> {
+export async function judge(world: World, patienceMs: number, wanted: readonly string[] = []): Promise<Verdict> {
   const given: Case = {
     temporalAddress: world.temporalAddress,
     sandboxUrl: world.sandboxUrl,
@@ -20,6 +21,8 @@ export async function judge(world: World, patienceMs: number): Promise<Verdict> 
     journal: world.journal.path,
     wire: world.wireFiles.service,
     inbound: world.wireFiles.gateways,
+    strikes: world.strikes,
+    wanted,
     secrets: world.secrets,
     folder: world.folder,
     bundlePath: world.bundlePath,

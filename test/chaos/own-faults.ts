@@ -1,6 +1,8 @@
-import { at, parsed } from '../end-to-end/reconcile/json.js';
 import { groupBy } from '../end-to-end/reconcile/group-by.js';
 import type { Witnesses } from '../end-to-end/reconcile/witnesses.js';
+import type { WireRequest } from '../harness/wire-log.js';
+import { referenceIn } from './on-the-wire.js';
+import type { Strike } from './world.js';
 
 /** An entry of the sandbox's log of faults. */
 export interface Injection {
@@ -26,16 +28,15 @@ const LEAVES_UNKNOWN = [
  * answer, its events were lost, or a forgery contradicts what is proven. Empty: it had no reason to park.
  */
 export function ownFaults(
-  run: Pick<Witnesses, 'wire' | 'deliveries' | 'records' | 'inbox'> & { readonly injections: readonly Injection[] },
+  run: Pick<Witnesses, 'wire' | 'deliveries' | 'inbox'> & {
+    readonly injections: readonly Injection[];
+    readonly strikes: readonly Strike[];
+  },
 ): (reference: string) => readonly string[] {
   const injections = groupBy(run.injections, ({ reference }) => reference);
-  const unanswered = groupBy(
-    (run.wire ?? []).flatMap(({ method, body, status }) => {
-      if (method !== 'POST' || (status !== null && status < 500)) return [];
-      const request = parsed(body);
-      return [{ reference: String(at(request, 'provider_reference_id') ?? at(request, 'referenceId')) }];
-    }),
-    ({ reference }) => reference,
+  const posts = groupBy(
+    (run.wire ?? []).filter(({ method }) => method === 'POST'),
+    ({ body }) => referenceIn(body),
   );
   const deliveries = groupBy(run.deliveries, ({ reference }) => reference);
   const conflicting = new Set(
@@ -47,7 +48,10 @@ export function ownFaults(
       ...(injections.get(name) ?? []).flatMap(({ kind, operation }) =>
         LEAVES_UNKNOWN.includes(kind) ? [`${kind} at ${operation}`] : [],
       ),
-      ...(unanswered.get(name) ?? []).map(() => 'a POST without an answer'),
+      ...(posts.get(name) ?? []).flatMap((post) => {
+        if (post.status === null || post.status >= 500) return ['a POST without an answer'];
+        return wasStruck(post, run.strikes) ? ['its process was struck before it can have kept the answer'] : [];
+      }),
       // No attempt of it ever reached us.
       ...(deliveries.get(name) ?? []).flatMap(({ answers, status }) =>
         answers.length === 0 ? [`${status} was lost`] : [],
@@ -58,3 +62,10 @@ export function ownFaults(
     return [...new Set(found)];
   };
 }
+
+/** An answer on the wire is kept this much later, on a busy machine. */
+const KEPT_WITHIN_MS = 1_000;
+
+/** Its process was killed or frozen after it was sent, and before its answer was surely kept. */
+const wasStruck = ({ who, atMs, answeredAtMs }: WireRequest, strikes: readonly Strike[]): boolean =>
+  strikes.some((one) => one.who === who && one.atMs >= atMs && one.atMs <= (answeredAtMs ?? atMs) + KEPT_WITHIN_MS);

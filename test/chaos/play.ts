@@ -7,7 +7,7 @@ import { planFlows, startPlanned, type Planned } from './driver.js';
 import { healService, injectFaults } from './faults.js';
 import { judge } from './judged.js';
 import { startNemesis, type Nemesis } from './nemesis.js';
-import type { Run } from './report.js';
+import type { Recovery, Run } from './report.js';
 import { subscribe } from './subscribe.js';
 import { shortOf } from './validity.js';
 import { watchWires, type Watch } from './watch.js';
@@ -61,7 +61,8 @@ export async function play({ flows, seed, rate, database, repeatMode, say }: Run
     await orders.all();
     const recoveries = await probes.over();
     const restFromMs = performance.now();
-    const verdict = await judge(world, REST_WITHIN_MS);
+    const slow = recoveries.filter(({ ms }) => ms > SLOW_MS).map(({ reference }) => reference);
+    const verdict = await judge(world, REST_WITHIN_MS, slow);
     say(`rest and judgement took ${((performance.now() - restFromMs) / 1_000).toFixed(0)} s`);
     return {
       seed,
@@ -117,10 +118,12 @@ function createOrders(world: World, watch: Watch, rate: number) {
 
 /** A recovery that takes this long is counted as this long, and the run goes on. */
 const PROBED_FOR_MS = 180_000;
+/** The report tells the whole story of a slower one. */
+const SLOW_MS = 10_000;
 
 /** Right after each kill a crypto send is ordered: how long until the service has answered something about it? */
 function startProbes(world: World, watch: Watch, nemesis: Nemesis, seed: number) {
-  const probed: Promise<{ deed: string; ms: number }>[] = [];
+  const probed: Promise<Recovery>[] = [];
   const over = new AbortController();
   let seen = 0;
   const watching = (async () => {
@@ -128,10 +131,8 @@ function startProbes(world: World, watch: Watch, nemesis: Nemesis, seed: number)
       const kills = nemesis.kills();
       for (const { deed, atMs } of kills.slice(seen)) {
         seen += 1;
-        const probing = probe(world, watch, `probe-${seed}-${seen}`).then((endedAtMs) => ({
-          deed,
-          ms: endedAtMs - atMs,
-        }));
+        const reference = `probe-${seed}-${seen}`;
+        const probing = probe(world, watch, reference).then((endedAtMs) => ({ deed, ms: endedAtMs - atMs, reference }));
         probing.catch(() => undefined);
         probed.push(probing);
       }

@@ -11,6 +11,13 @@ import {
 } from './figures.js';
 import type { Deed } from './nemesis.js';
 
+/** Of a crypto send that was ordered right after a kill. */
+export interface Recovery {
+  readonly deed: string;
+  readonly ms: number;
+  readonly reference: string;
+}
+
 /** Everything of one run. */
 export interface Run {
   readonly seed: number;
@@ -25,7 +32,7 @@ export interface Run {
   readonly tookMs: number;
   readonly deeds: readonly Deed[];
   /** From each kill until a crypto send that was ordered then had been sent and answered, ms. */
-  readonly recoveries: readonly { readonly deed: string; readonly ms: number }[];
+  readonly recoveries: readonly Recovery[];
   /** Promised faults that the run did not have. Empty: the run counts. */
   readonly shortOf: readonly string[];
   readonly verdict: Verdict;

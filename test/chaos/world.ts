@@ -41,6 +41,12 @@ export interface WireMoment {
   readonly request: WireRequest;
 }
 
+/** A process was killed or frozen. */
+export interface Strike {
+  readonly who: string;
+  readonly atMs: number;
+}
+
 /** What it returns is awaited before anything more passes there. */
 export type AtWire = (seen: WireMoment) => Promise<void> | undefined;
 
@@ -64,6 +70,8 @@ export interface World {
   readonly watch: { atWire: AtWire | undefined };
   /** Both logs, as they are written. */
   readonly wireFiles: { readonly service: string; readonly gateways: string };
+  /** When a process of the product, or the sandbox, was killed or frozen. */
+  readonly strikes: readonly Strike[];
   readonly journal: Journal;
   readonly control: Control['control'];
   readonly gatewayUrl: string;
@@ -121,19 +129,22 @@ export async function openWorld({
     const toSandbox = await openLink(() => [sandboxPort as number]);
     const [wire, inbound] = [openWireRecord(wireFiles.service), openWireRecord(wireFiles.gateways)];
     const watch: { atWire: AtWire | undefined } = { atWire: undefined };
-    const gate = (of: 'service' | 'inbound', who: string) => (moment: Moment, request: WireRequest) =>
-      watch.atWire?.({ of, who, moment, request });
+    const wireOf = (of: 'service' | 'inbound', who: string) => ({
+      who,
+      gate: (moment: Moment, request: WireRequest) => watch.atWire?.({ of, who, moment, request }),
+    });
+    const strikes: Strike[] = [];
     const toService = new Map<string, string>();
     const ways: { close(): unknown }[] = [toTemporal, toSandbox, wire, inbound];
     closing.push(() => Promise.all(ways.map(async (way) => way.close())));
     for (const name of [...workerNames, ...gatewayNames]) {
-      const way = await openWire(`http://127.0.0.1:${toSandbox.port}`, wire, gate('service', name));
+      const way = await openWire(`http://127.0.0.1:${toSandbox.port}`, wire, wireOf('service', name));
       toService.set(name, way.url);
       ways.push(way);
     }
     const wires = await Promise.all(
       gatewayPorts.map((port, index) =>
-        openWire(`http://127.0.0.1:${port}`, inbound, gate('inbound', gatewayNames[index] ?? '')),
+        openWire(`http://127.0.0.1:${port}`, inbound, wireOf('inbound', gatewayNames[index] ?? '')),
       ),
     );
     ways.push(...wires);
@@ -171,7 +182,18 @@ export async function openWorld({
     const member = (name: string, command: string, own: Record<string, string> = {}): Member => {
       const made = towline({ name, command, product, env: { ...env, ...own }, logFile: join(folder, `${name}.log`) });
       closing.push(() => made.stop());
-      return made;
+      const struck = () => void strikes.push({ who: name, atMs: Date.now() });
+      return {
+        ...made,
+        kill() {
+          struck();
+          return made.kill();
+        },
+        freeze() {
+          struck();
+          made.freeze();
+        },
+      };
     };
     const sandbox = member('sandbox', 'sandbox', { TOWLINE_HOME: outside, SANDBOX_PORT: String(sandboxPort) });
     gateways.push(
@@ -203,6 +225,7 @@ export async function openWorld({
       wire,
       inbound,
       wireFiles,
+      strikes,
       watch,
       journal,
       control,

@@ -104,6 +104,8 @@ const SLOW_MS = 600_000;
 
 /** What takes this long does not come, however busy the machine is. */
 const PATIENCE_MS = 90_000;
+/** Dozens are followed at a time: a query is work for the worker that is to bring them on. */
+const ASK_EVERY_MS = 1_000;
 
 /** Kills one worker with a flow at each point of each operation, and follows all of them to their ends. */
 export async function killAtEveryPoint(rig: Rig): Promise<readonly CellEnd[]> {
@@ -146,6 +148,7 @@ async function follow(rig: Rig, cell: Cell, handle: WorkflowHandle): Promise<Cel
       return report !== undefined && (report.view.state !== 'running' || report.view.parked !== null) && report;
     },
     PATIENCE_MS,
+    ASK_EVERY_MS,
   );
   let whenParked: number | null = null;
   // Of one that was executed the proof may come after its short settle window: a person who asks the service orders
@@ -153,7 +156,11 @@ async function follow(rig: Rig, cell: Cell, handle: WorkflowHandle): Promise<Cel
   if (view.parked !== null && (await executionsOf(rig, cell)) === 0) {
     whenParked = 0;
     const order = { action: 'send-again', note: `parked: ${view.parked.reason}`, actor: 'ada' };
-    await handle.executeUpdate('resolve', { args: [order] });
+    await handle.executeUpdate('resolve', { args: [order] }).catch(async (error: Error) => {
+      const { view: now } = await reportOf(handle);
+      const of = `${cell.of.name} at "${cell.point}", parked for ${view.parked?.reason}`;
+      throw new Error(`${of}, refused an order: ${String(error.cause)}\n${JSON.stringify(now, null, 1)}`);
+    });
   }
   const [report] = await endings([handle]);
   return {

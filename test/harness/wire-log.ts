@@ -11,6 +11,8 @@ export interface WireRequest {
   /** Epoch ms: when the request was complete, and when the first byte of its answer came; null while there is none. */
   readonly atMs: number;
   readonly answeredAtMs: number | null;
+  /** The process that sent it, or that it was for, if the wire is that process's own. */
+  readonly who?: string;
 }
 
 type Seen = { -readonly [Member in keyof WireRequest]: WireRequest[Member] };
@@ -42,7 +44,7 @@ export interface WireLog extends Pick<Wire, 'url' | 'close'> {
 }
 
 interface Recorder extends WireRecord {
-  asked(request: Pick<WireRequest, 'method' | 'path' | 'body'>): { readonly request: Seen; readonly n: number };
+  asked(request: Pick<WireRequest, 'method' | 'path' | 'body' | 'who'>): { readonly request: Seen; readonly n: number };
   answered(seen: { readonly request: Seen; readonly n: number }, status: number): void;
 }
 
@@ -86,7 +88,12 @@ export async function startWireLog(target: string): Promise<WireLog> {
 }
 
 /** Passes bytes on in both directions, cuts and resets included, and counts the requests that it sees. */
-export async function openWire(target: string, record: Recorder, gate?: Gate): Promise<Wire> {
+export async function openWire(
+  target: string,
+  record: Recorder,
+  { who, gate }: { readonly who?: string; readonly gate?: Gate } = {},
+): Promise<Wire> {
+  const own = who === undefined ? {} : { who };
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
 
@@ -102,7 +109,7 @@ export async function openWire(target: string, record: Recorder, gate?: Gate): P
       unread = Buffer.concat([unread, bytes]);
       const holds: (Promise<void> | undefined)[] = [];
       for (let read = firstRequest(unread); read !== undefined; read = firstRequest(unread)) {
-        latest = record.asked(read.request);
+        latest = record.asked({ ...read.request, ...own });
         unread = unread.subarray(read.length);
         holds.push(gate?.('asked', latest.request));
       }
