@@ -14,7 +14,7 @@ import { openWorkerRig, type GatewayProcess } from './worker-process.js';
 const ORDERS = 6;
 const SENDERS = 4;
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
-/** Three processes start from their sources. */
+/** Three processes start. */
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const scratch = await scratchFolder();
 

@@ -19,7 +19,7 @@ const ACROSS = 2;
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 const NEW_KEY = `k2:${Buffer.alloc(32, 8).toString('base64')}`;
 const REPLACEMENT_MS = 180_000;
-/** Three workers, three gateways and a command start from their sources. */
+/** Three workers, three gateways and a command start. */
 vi.setConfig({ testTimeout: 400_000, hookTimeout: 300_000 });
 const scratch = await scratchFolder();
 

@@ -8,7 +8,7 @@ import { openWorkerRig } from './worker-process.js';
 
 /** What people are promised, from the flow's own `parked since` to the notification. */
 const NOTIFIED_WITHIN_MS = 10_000;
-/** Three processes start from their sources. */
+/** Three processes start. */
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const scratch = await scratchFolder();
 

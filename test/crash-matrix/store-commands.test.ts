@@ -6,7 +6,7 @@ import { until } from '../harness/until.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { openWorkerRig } from './worker-process.js';
 
-/** A worker and six commands start from their sources, one after the other. */
+/** A worker and six commands start, one after the other. */
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const scratch = await scratchFolder();
 

@@ -1,13 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { packageRoot } from '../../src/package-root.js';
 import { parseKeyring } from '../../src/keys/index.js';
 import type { SandboxOptions } from '../../src/sandbox/options.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { connectTemporal } from '../../src/temporal/connection.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
-import { closedPort } from '../cli/run.js';
+import { closedPort, TOWLINE } from '../cli/run.js';
 import { openNamespace } from '../harness/namespace.js';
 import { until } from '../harness/until.js';
 import { openSlowService } from './slow-service.js';
@@ -121,14 +120,13 @@ async function startWorkerProcess(env: Readonly<Record<string, string>>, queues?
   return { ...started, ask, metrics };
 }
 
-/** A command of the command line from its sources, as soon as this URL says that it is ready. */
+/** A command of the command line, as soon as this URL says that it is ready. */
 async function startCliProcess(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   readyUrl: string,
 ): Promise<CliProcess> {
-  const main = ['--import', join(packageRoot(), 'tools', 'typescript.mjs'), join(packageRoot(), 'src/cli/main.ts')];
-  const child = spawn(process.execPath, [...main, ...args], { cwd: tmpdir(), env, stdio: 'ignore' });
+  const child = spawn(process.execPath, [TOWLINE, ...args], { cwd: tmpdir(), env, stdio: 'ignore' });
   const ended = new Promise<number | string>((resolve) => {
     child.once('exit', (code, signal) => resolve(code ?? signal ?? -1));
   });

@@ -9,7 +9,7 @@ import cryptoSend from '../kinds/crypto-send.js';
 import { openWorkerRig, type WorkerProcess } from './worker-process.js';
 
 const AT_A_TIME = 6;
-/** Four processes start from their sources, one after the other. */
+/** Four processes start, one after the other. */
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const scratch = await scratchFolder();
 
