@@ -54,7 +54,7 @@ export function storiesOf(
         .filter(isOfIt)
         .map(({ status, isGenuine, answers }) => ({ status, isGenuine, answers })),
       claims: run.claims.filter(isOfIt),
-      inbox: run.inbox.filter((row) => row.flowId === flowId).map(({ body: _, ...row }) => row),
+      inbox: run.inbox.filter((row) => row.flowId === flowId).map(withoutBody),
     };
     return [flowId, story] as const;
   });
@@ -64,4 +64,9 @@ export function storiesOf(
 function shown({ method, path, status, atMs, answeredAtMs }: WireRequest): string {
   const answer = status === null ? 'no answer' : `${status} in ${(answeredAtMs ?? atMs) - atMs} ms`;
   return `${timeOfDay(atMs)} ${method} ${path} → ${answer}`;
+}
+
+function withoutBody(row: Witnesses['inbox'][number]): object {
+  const { id, status, state, source, isTrusted, repeats } = row;
+  return { id, status, state, source, isTrusted, repeats };
 }

@@ -63,7 +63,7 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
   // Which process, on which machine, of which build.
   for (const queue of QUEUES) {
     expect(await says(`workers of ${queue}`)).toMatch(
-      /in the last five minutes: towline-worker-\d+@\S+\/\d+\.\d+\.\d+ \d+ s ago/,
+      /in the last five minutes: towline-worker-\d+@\S+\/\d+\.\d+\.\d+\+[0-9a-f]{8} \d+ s ago/,
     );
   }
 });
