@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { LAST_LOOK, POLL, READ, STORE, SUBMIT } from '../../workflows/engine/policies.js';
+import { AT_LEAST_MS } from '../../workflows/engine/waits.js';
 import { allFiles, readSource } from './sources.js';
 
 /** Waits whose bound is not in the call itself, by their file and first words, with their bound. */
@@ -96,6 +98,15 @@ const waits: readonly Wait[] = allFiles()
         before: text.slice(Math.max(0, index - 400), index),
       }));
   });
+
+describe('patience with store and service', () => {
+  it.each(Object.entries({ READ, STORE, POLL, SUBMIT, LAST_LOOK }))(
+    'is longer than it takes to notice that a worker died, however short the waits of the flow are: %s',
+    (_, { heartbeatTimeout, startToCloseTimeout }) => {
+      expect(Number(heartbeatTimeout ?? startToCloseTimeout)).toBeLessThan(AT_LEAST_MS);
+    },
+  );
+});
 
 describe('each wait of a workflow', () => {
   it('has a bound: a time, the deadline, or the one that is written down here', () => {

@@ -10,7 +10,7 @@ import { decideMismatch } from '../engine/evidence.js';
 import { brief } from '../engine/event-book.js';
 import { readInbox } from '../engine/inbox.js';
 import { askAbout } from '../engine/park.js';
-import { within } from '../engine/waits.js';
+import { AT_LEAST_MS, observed } from '../engine/waits.js';
 import { submit } from '../engine/submit.js';
 import { refundBegun } from './refund-due.js';
 import { decideConflict, isDecided } from './conflict.js';
@@ -269,13 +269,24 @@ function refunded(detail: string): Outcome {
   return { state: 'refunded', reason: null, detail };
 }
 
-/** Not certain if an earlier run, before a reset in the UI, may have sent a refund of ours: then there are two. */
+/**
+ * Not certain if an earlier run, before a reset in the UI, may have sent a refund of ours: then there are two. While the
+ * store cannot say that, a person is asked, and the store goes on being asked.
+ */
 export async function refundedElsewhere(flow: Flow, transfer: Transfer): Promise<Outcome> {
   const claim = refundClaim(flow, transfer);
   const order = { ...claim, reason: 'refunded by the service or the provider' };
-  const phase = await within(flow, STORE_PATIENCE_MS, () =>
-    act(STORE, 'Void our refund, if none was sent', flow.timeScale).voidClaim(order),
-  );
+  const voiding = observed(() => act(STORE, 'Void our refund, if none was sent', flow.timeScale).voidClaim(order));
+  await condition(voiding.settled, Math.max(AT_LEAST_MS, flow.scaled(STORE_PATIENCE_MS)));
+  if (!voiding.settled()) {
+    const evidence = { proven: transfer.statuses.seen, why: 'the store cannot say now whether we sent a refund, too' };
+    const decision = await askAbout(flow, 'conflict', () => evidence, voiding.settled);
+    if (decision !== 'decided') {
+      voiding.cancel();
+      return endFromDecision(decision);
+    }
+  }
+  const phase = await voiding.promise;
   if (phase === 'void' || phase === 'rejected') return refundedByThem(flow, transfer);
   transfer.ownRefund = claim.reference;
   return decideConflict(flow, transfer);

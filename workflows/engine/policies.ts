@@ -73,9 +73,10 @@ export const QUOTED_SUBMIT: ActivityOptions = {
 export const UNTAKEN_PAUSE_MS = 5 * SECOND;
 export const UNTAKEN_PAUSE_MOST_MS = MINUTE;
 
-/** Only our own store. */
+/** Only our own store. A worker that died is noticed before the flow's patience with the store ends. */
 export const STORE: ActivityOptions = {
   startToCloseTimeout: 20 * SECOND,
+  heartbeatTimeout: 10 * SECOND,
   retry: { initialInterval: SECOND, backoffCoefficient: 2, maximumInterval: MINUTE },
 };
 
