@@ -2,7 +2,8 @@ import type { FlowReport, Outcome } from '../src/protocol/messages.js';
 import { classifyOfAnyKind } from '../src/protocol/statuses.js';
 import { makeDeposit } from './bridge/deposit.js';
 import { prepareTransfer, quoteApproved } from './bridge/prepare.js';
-import { refundedElsewhere, settleFailure } from './bridge/refund.js';
+import { settleFailure } from './bridge/refund.js';
+import { refundedElsewhere } from './bridge/refunded-elsewhere.js';
 import { trackSettlement } from './bridge/track.js';
 import {
   depositClaim,

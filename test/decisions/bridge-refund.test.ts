@@ -151,31 +151,6 @@ describe('a refund that the input orders', () => {
     await handle.terminate();
   });
 
-  test('that an earlier run of the flow may have sent is a second one if the service says REFUNDED', async () => {
-    const { refund, handle } = await tracked('reset');
-    const key = { account: ACCOUNT, operation: 'sendCrypto', reference: refund };
-    await refunds.decisions.store.claims.reserve(key, { owner: 'gone', flowId: handle.workflowId, fingerprint: 'f' });
-    await refunds.decisions.store.claims.markSending(key, 'gone');
-    await handle.signal('events', [failed(), trusted('REFUNDED')]);
-    expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence: { ownRefund: refund } });
-    await handle.terminate();
-  });
-
-  test('asks a person if the store cannot say whether we sent one, too, and ends by itself once it can', async () => {
-    const { refund, handle } = await tracked('store-away');
-    const unavailable = new StoreUnavailableError('AWAY', 'database');
-    const away = vi.spyOn(refunds.decisions.store.claims, 'voidUnsent').mockRejectedValue(unavailable);
-    await handle.signal('events', [failed(), trusted('REFUNDED')]);
-    await refunds.decisions.bench.pass(20_000);
-    expect((await parked(handle)).parked).toMatchObject({
-      reason: 'conflict',
-      evidence: { why: 'the store cannot say now whether we sent a refund, too' },
-    });
-    away.mockRestore();
-    expect(await ended(handle)).toMatchObject({ state: 'refunded' });
-    expect(await claimOf(refund)).toMatchObject({ phase: 'void' });
-  });
-
   test('that never left by the deadline is void once a person marks it as refunded', async () => {
     refunds.isAway = true;
     const { refund, handle } = await tracked('never-left', { deadlineSeconds: 7_200 });

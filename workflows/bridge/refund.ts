@@ -5,18 +5,17 @@ import type { Outcome } from '../../src/protocol/messages.js';
 import { act } from '../engine/activities.js';
 import { endFromDecision, endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
-import { REFUND_WAIT_MS, STORE, STORE_PATIENCE_MS, SUBMIT, submitPolicy } from '../engine/policies.js';
+import { REFUND_WAIT_MS, SUBMIT, submitPolicy } from '../engine/policies.js';
 import { decideMismatch } from '../engine/evidence.js';
 import { brief } from '../engine/event-book.js';
 import { readInbox } from '../engine/inbox.js';
 import { askAbout } from '../engine/park.js';
-import { AT_LEAST_MS, observed } from '../engine/waits.js';
 import { submit } from '../engine/submit.js';
 import { refundBegun } from './refund-due.js';
 import { decideConflict, isDecided } from './conflict.js';
 import { confirmRefund } from './confirm-refund.js';
+import { refunded, refundedByThem, refundedElsewhere } from './refunded-elsewhere.js';
 import { otherCameIn, refundTerms, sentFacts, type OrderedRefund, type RefundTerms } from './refund-terms.js';
-import { reportPending } from './report.js';
 import { endEvidence, isRefunded, bridgeState, refundClaim, rulesOf, type Transfer } from './transfer.js';
 import type { Post } from '../engine/post.js';
 
@@ -263,38 +262,6 @@ async function refundFailed(flow: Flow, transfer: Transfer, why: string): Promis
   }
   const isTheirsAlone = isRefunded(transfer) && transfer.ownRefund === null;
   return isTheirsAlone ? refundedByThem(flow, transfer) : decideConflict(flow, transfer);
-}
-
-function refunded(detail: string): Outcome {
-  return { state: 'refunded', reason: null, detail };
-}
-
-/**
- * Not certain if an earlier run, before a reset in the UI, may have sent a refund of ours: then there are two. While the
- * store cannot say that, a person is asked, and the store goes on being asked.
- */
-export async function refundedElsewhere(flow: Flow, transfer: Transfer): Promise<Outcome> {
-  const claim = refundClaim(flow, transfer);
-  const order = { ...claim, reason: 'refunded by the service or the provider' };
-  const voiding = observed(() => act(STORE, 'Void our refund, if none was sent', flow.timeScale).voidClaim(order));
-  await condition(voiding.settled, Math.max(AT_LEAST_MS, flow.scaled(STORE_PATIENCE_MS)));
-  if (!voiding.settled()) {
-    const evidence = { proven: transfer.statuses.seen, why: 'the store cannot say now whether we sent a refund, too' };
-    const decision = await askAbout(flow, 'conflict', () => evidence, voiding.settled);
-    if (decision !== 'decided') {
-      voiding.cancel();
-      return endFromDecision(decision);
-    }
-  }
-  const phase = await voiding.promise;
-  if (phase === 'void' || phase === 'rejected') return refundedByThem(flow, transfer);
-  transfer.ownRefund = claim.reference;
-  return decideConflict(flow, transfer);
-}
-
-async function refundedByThem(flow: Flow, transfer: Transfer): Promise<Outcome> {
-  while (transfer.toReport !== null) await reportPending(flow, transfer);
-  return refunded('The service or the provider refunded it.');
 }
 
 const masked = (address: string) => (address.length <= 12 ? '…' : `${address.slice(0, 6)}…${address.slice(-4)}`);

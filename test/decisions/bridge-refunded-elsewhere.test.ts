@@ -1,0 +1,53 @@
+import { describe, expect, test, vi } from 'vitest';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import { ACCOUNT } from '../harness/fixed.js';
+import { trusted } from '../harness/inputs.js';
+import { ended, noted, parked } from './bench.js';
+import { failed, useRefundBench } from './refund-bench.js';
+
+describe('a transfer that the service or the provider refunded', () => {
+  const refunds = useRefundBench();
+  const { tracked, claimOf } = refunds;
+
+  test('has two refunds if an earlier run of the flow may have sent one', async () => {
+    const { refund, handle } = await tracked('reset');
+    const key = { account: ACCOUNT, operation: 'sendCrypto', reference: refund };
+    await refunds.decisions.store.claims.reserve(key, { owner: 'gone', flowId: handle.workflowId, fingerprint: 'f' });
+    await refunds.decisions.store.claims.markSending(key, 'gone');
+    await handle.signal('events', [failed(), trusted('REFUNDED')]);
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence: { ownRefund: refund } });
+    await handle.terminate();
+  });
+
+  test('asks a person if the store cannot say whether we sent a refund, too, and ends by itself once it can', async () => {
+    const { refund, handle } = await tracked('store-away');
+    const unavailable = new StoreUnavailableError('AWAY', 'database');
+    const away = vi.spyOn(refunds.decisions.store.claims, 'voidUnsent').mockRejectedValue(unavailable);
+    await handle.signal('events', [failed(), trusted('REFUNDED')]);
+    await refunds.decisions.bench.pass(20_000);
+    expect((await parked(handle)).parked).toMatchObject({
+      reason: 'conflict',
+      evidence: { why: 'the store cannot say now whether we sent a refund, too' },
+    });
+    away.mockRestore();
+    expect(await ended(handle)).toMatchObject({ state: 'refunded' });
+    expect(await claimOf(refund)).toMatchObject({ phase: 'void' });
+  });
+
+  test.each([
+    ['a COMPLETED', trusted('COMPLETED'), 'conflict'],
+    ['a settlement of another amount', trusted('SETTLING', { facts: { settlementAmount: '9' } }), 'event_mismatch'],
+  ])('is no end by itself if %s comes while the store cannot say that', async (_, event, reason) => {
+    const { handle } = await tracked('store-away-and-contradicted');
+    const unavailable = new StoreUnavailableError('AWAY', 'database');
+    const away = vi.spyOn(refunds.decisions.store.claims, 'voidUnsent').mockRejectedValue(unavailable);
+    await handle.signal('events', [failed(), trusted('REFUNDED')]);
+    await refunds.decisions.bench.pass(20_000);
+    await noted(handle, /parked: conflict/);
+    await handle.signal('events', [event]);
+    await noted(handle, /a late event decided/);
+    away.mockRestore();
+    expect((await parked(handle)).parked?.reason).toBe(reason);
+    await handle.terminate();
+  });
+});
