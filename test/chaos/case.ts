@@ -31,7 +31,7 @@ export interface Verdict {
   readonly states: Readonly<Record<string, number>>;
   /** Flows that are parked, and what was done to each. */
   readonly parked: readonly { readonly flowId: string; readonly because: readonly string[] }[];
-  /** By flow id, of flows that a violation names, and of those that were to be told. */
+  /** By flow id, of flows that a violation names, and of those that were asked for. */
   readonly stories: Readonly<Record<string, Story>>;
   /** How often a reference was executed: times → references. */
   readonly executions: Readonly<Record<string, number>>;

@@ -118,7 +118,7 @@ function createOrders(world: World, watch: Watch, rate: number) {
 
 /** A recovery that takes this long is counted as this long, and the run goes on. */
 const PROBED_FOR_MS = 180_000;
-/** The report tells the whole story of a slower one. */
+/** The report has the story of a slower one. */
 const SLOW_MS = 10_000;
 
 /** Right after each kill a crypto send is ordered: how long until the service has answered something about it? */

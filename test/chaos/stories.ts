@@ -8,7 +8,7 @@ import type { Injection } from './own-faults.js';
 
 /** What each witness saw of one flow, with which a red run can be traced after its folders are gone. */
 export interface Story {
-  /** As the flow tells it: the parked state, the outcome, the timeline. */
+  /** Its own view: the parked state, the outcome, the timeline. */
   readonly flow: unknown;
   readonly injections: readonly Injection[];
   /** `13:05:01.200 WORKFLOW_TASK_TIMED_OUT`, of its last run. */

@@ -53,7 +53,7 @@ describe('the judge of a chaos run', () => {
     ]);
   });
 
-  it('tells what happened to a flow that a violation names, and of no other', () => {
+  it('shows what happened to a flow that a violation names, and of no other', () => {
     const flow = (reference: string) => ({
       flowId: `crypto-send/${reference}`,
       kind: 'crypto-send',

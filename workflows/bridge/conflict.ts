@@ -6,14 +6,16 @@ import { bridgeState, isRefunded, type Transfer } from './transfer.js';
 
 /** Proofs or claims contradict one another: a person decides how it ended. */
 export async function decideConflict(flow: Flow, transfer: Transfer): Promise<never> {
-  const evidence = () => ({
-    proven: transfer.statuses.seen,
-    ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
-    ...(transfer.ownRefund === null ? {} : { ownRefund: transfer.ownRefund }),
-    why: whyConflict(transfer),
-  });
-  return endFromDecision(await askPerson(flow, 'conflict', evidence));
+  return endFromDecision(await askPerson(flow, 'conflict', () => conflictEvidence(transfer, whyConflict(transfer))));
 }
+
+/** For a person's eyes. */
+export const conflictEvidence = (transfer: Transfer, why: string) => ({
+  proven: transfer.statuses.seen,
+  ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
+  ...(transfer.ownRefund === null ? {} : { ownRefund: transfer.ownRefund }),
+  why,
+});
 
 function whyConflict(transfer: Transfer): string {
   if (bridgeState(transfer).kind === 'conflict') return 'trusted events prove endings that exclude one another';

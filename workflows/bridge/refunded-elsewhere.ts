@@ -7,7 +7,7 @@ import type { Flow } from '../engine/flow.js';
 import { askAbout } from '../engine/park.js';
 import { STORE, STORE_PATIENCE_MS } from '../engine/policies.js';
 import { AT_LEAST_MS, observed } from '../engine/waits.js';
-import { decideConflict } from './conflict.js';
+import { conflictEvidence, decideConflict } from './conflict.js';
 import { reportPending } from './report.js';
 import { isRefunded, refundClaim, rulesOf, type Transfer } from './transfer.js';
 
@@ -27,8 +27,8 @@ export async function refundedElsewhere(flow: Flow, transfer: Transfer): Promise
   const isKnown = () => voiding.settled() || isContradicted();
   await condition(isKnown, Math.max(AT_LEAST_MS, flow.scaled(STORE_PATIENCE_MS)));
   if (!isKnown()) {
-    const evidence = { proven: transfer.statuses.seen, why: 'the store cannot say now whether we sent a refund, too' };
-    const decision = await askAbout(flow, 'conflict', () => evidence, isKnown);
+    const evidence = () => conflictEvidence(transfer, 'the store cannot say now whether we sent a refund, too');
+    const decision = await askAbout(flow, 'conflict', evidence, isKnown);
     if (decision !== 'decided') {
       voiding.cancel();
       return endFromDecision(decision);
