@@ -10,6 +10,7 @@ import {
   type Bar,
 } from './figures.js';
 import type { Deed } from './nemesis.js';
+import { isNamed } from './stories.js';
 
 /** Of a crypto send that was ordered right after a kill. */
 export interface Recovery {
@@ -60,6 +61,17 @@ const bound = (n: number): string => (n === 0 ? 'nothing is known' : `≤ ${((3 
 const shownBar = (bar: Bar): string =>
   `${isMissed(bar) ? 'MISSED' : 'met'}: ${bar.what} ${bar.measured.toFixed(2)} ${bar.unit}, at most ${bar.atMost} ${bar.unit}`;
 
+/** More of them would hide the rest of the report, which has all of them. */
+const MOST_STORIES = 2;
+
+/** Where a run's files are lost, as in CI, this is what a violation is traced by. */
+function toldStories({ violations, stories }: Verdict): readonly string[] {
+  const told = Object.entries(stories).filter(([flowId]) => isNamed(flowId.slice(flowId.indexOf('/') + 1), violations));
+  return told
+    .slice(0, MOST_STORIES)
+    .map(([flowId, story]) => `    the story of ${flowId}: ${JSON.stringify(story, null, 1)}`);
+}
+
 /** The report for a terminal. */
 export function textOf(run: Run): string {
   const { verdict, deeds } = run;
@@ -72,6 +84,7 @@ export function textOf(run: Run): string {
     `${judgementOf(run)}: ${run.flows} flows, seed ${run.seed}, ${run.database}, repeats: ${run.repeatMode}, commit ${run.commit}, ${seconds(run.tookMs)}`,
     `  violations   ${verdict.violations.length} in ${run.flows} flows: with 95 % confidence a flow breaks one with ${bound(run.flows)} (3/n, if there is none)`,
     ...verdict.violations.slice(0, 50).map(({ invariant, what }) => `    ${invariant}: ${what}`),
+    ...toldStories(verdict),
     `  checked      ${Object.entries(verdict.checked)
       .map(([invariant, of]) => `${invariant} ${broken[invariant] ?? 0}/${of}`)
       .join(', ')} (violations/of)`,

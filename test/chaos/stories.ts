@@ -38,10 +38,7 @@ export function storiesOf(
 ): Readonly<Record<string, Story>> {
   const wire = groupBy(run.wire ?? [], referenceOf);
   const histories = new Map(run.histories.map((history) => [history.workflowId, history]));
-  const named = run.flows.filter(({ reference }) => {
-    const word = new RegExp(`${reference.replaceAll('.', '\\.')}(?!\\d)`);
-    return wanted.includes(reference) || violations.some(({ what }) => word.test(what));
-  });
+  const named = run.flows.filter(({ reference }) => wanted.includes(reference) || isNamed(reference, violations));
   const stories = named.slice(0, MOST).map(({ flowId, reference }) => {
     const names = [reference, `${reference}.refund`];
     const isOfIt = (one: { readonly reference: string }) => names.includes(one.reference);
@@ -59,6 +56,12 @@ export function storiesOf(
     return [flowId, story] as const;
   });
   return Object.fromEntries(stories);
+}
+
+/** Whether a violation is of this reference. */
+export function isNamed(reference: string, violations: readonly Violation[]): boolean {
+  const word = new RegExp(`${reference.replaceAll('.', '\\.')}(?!\\d)`);
+  return violations.some(({ what }) => word.test(what));
 }
 
 function shown({ method, path, status, atMs, answeredAtMs }: WireRequest): string {
