@@ -204,23 +204,9 @@ export const NAMED: readonly Mutant[] = [
     name: 'refused-stop-voids',
     story: 'a cancel that is refused has voided the claim of a payment that is still to be sent',
     file: 'workflows/engine/stop.ts',
-    find: [
-      '      (await whyMoved(flow, patienceMs)) ??',
-      '      (await whyMaybeSent(flow, state, patienceMs)) ??',
-    ].join('\n'),
-    replace: [
-      '      (await whyMaybeSent(flow, state, patienceMs)) ??',
-      '      (await whyMoved(flow, patienceMs)) ??',
-    ].join('\n'),
+    find: '(await whyMoved(flow)) ?? (await whyMaybeSent(flow, state)) ??',
+    replace: '(await whyMaybeSent(flow, state)) ?? (await whyMoved(flow)) ??',
     tests: ['test/decisions/invoices-unsent.test.ts'],
-  },
-  {
-    name: 'end-forgotten-while-store-away',
-    story: 'a flow that could not end while the store was away stays parked once it answers',
-    file: 'workflows/engine/stop.ts',
-    find: 'askAbout(flow, reason, evidence, asking.settled)',
-    replace: 'askAbout(flow, reason, evidence)',
-    tests: ['test/decisions/ends-while-store-is-away.test.ts'],
   },
   {
     name: 'repeat-against-any-word',

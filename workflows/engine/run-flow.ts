@@ -18,7 +18,7 @@ import { markAs } from './search-attributes.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type Resolution } from './messages.js';
 import { checkOrder, notAllowed, onUpdate, legalAction } from './park.js';
 import { STORE, MAX_SIGNALS_PER_RUN, MAX_UPDATES_PER_RUN, RECORD_PATIENCE_MS } from './policies.js';
-import { askForEnd, stopOr, tryStop, whyMaybeSent, whyMoved, whyNoEnd, whyNoStop } from './stop.js';
+import { askForEnd, stopOr, tryStop, whyMaybeSent, whyMoved, whyNoStop } from './stop.js';
 import { FlowEnd } from './flow-end.js';
 import { validateEventChoice } from './event-book.js';
 import { untilProblem } from '../../src/protocol/until.js';
@@ -138,8 +138,7 @@ function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
   if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) {
     const reason = END_REASONS.find((candidate) => candidate === (error.cause as ApplicationFailure).type);
     const detail = rootCause(error) ?? reason ?? '';
-    if (reason !== undefined && flow.money.at === 'sent')
-      return outcomeOfEnd(() => askForEnd(flow, error.activityType, detail));
+    if (reason !== undefined && flow.money.at === 'sent') return askPerson(flow, error.activityType, detail);
     if (reason !== undefined) return { state: 'failed', reason, detail };
   }
   // Anything else is a bug, not an ending: a plain Error fails the workflow task, so that the flow waits for the fixed
@@ -161,13 +160,10 @@ async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
   if (!saysNothingMoved || flow.stop !== null) return ended;
   const mayBeReported = ended.reason !== null && MAY_BE_REPORTED.includes(ended.reason);
   const isRefused = ended.reason === 'rejected_by_service';
-  const askStore = async (patienceMs: number) =>
-    (await whyMaybeSent(flow, ended.reason ?? ended.state, patienceMs)) ??
-    (await whyMoved(flow, patienceMs, { mayBeReported, isRefused }));
-  return outcomeOfEnd(async () => {
-    const why = await whyNoEnd(flow, { step: ended.detail, isRefused }, RECORD_PATIENCE_MS, askStore);
-    return why === null ? stopOr(flow, ended) : askForEnd(flow, ended.detail, why, isRefused);
-  });
+  const why =
+    (await whyMaybeSent(flow, ended.reason ?? ended.state)) ??
+    (await whyMoved(flow, RECORD_PATIENCE_MS, { mayBeReported, isRefused }));
+  return why === null ? stopOr(flow, ended) : askPerson(flow, ended.detail, why, isRefused);
 }
 
 /** Ends that do not deny that the service has something under the reference: its failed payment, or another request. */
@@ -177,8 +173,8 @@ const MAY_BE_REPORTED: readonly string[] = [
   'other_request_same_reference',
 ] satisfies EndReason[];
 
-const outcomeOfEnd = (step: () => Promise<Outcome>): Promise<Outcome> =>
-  step().catch((error) => {
+const askPerson = (flow: Flow, step: string, why: string, isRefused = false): Promise<Outcome> =>
+  askForEnd(flow, step, why, isRefused).catch((error) => {
     if (error instanceof FlowEnd) return error.outcome;
     throw error;
   });

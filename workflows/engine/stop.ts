@@ -9,21 +9,16 @@ import { endFromDecision, FlowEnd } from './flow-end.js';
 import { brief } from './event-book.js';
 import type { Flow } from './flow.js';
 import { provenOf, readInbox } from './inbox.js';
-import { askAbout, askPerson, park } from './park.js';
-import { LOOK_WHILE_PARKED_MS, STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
+import { askPerson, park } from './park.js';
+import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
 
 /**
  * Tries to stop the flow before its money moves. A claim that is absent or only reserved is voided, so that no attempt,
  * however late, can send. Returns why it was refused, or null when the flow is going to stop.
  */
-export async function tryStop(
-  flow: Flow,
-  state: 'cancelled' | 'expired',
-  order: PersonOrder,
-  patienceMs = STORE_PATIENCE_MS,
-): Promise<string | null> {
+export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
   flow.stopping += 1;
-  const why = await stopUnsent(flow, state, order, patienceMs).finally(() => (flow.stopping -= 1));
+  const why = await stopUnsent(flow, state, order).finally(() => (flow.stopping -= 1));
   if (why === STORE_UNAVAILABLE) flow.unsureStop = stoppedBy(state, order);
   return why;
 }
@@ -36,19 +31,11 @@ export function endVoid(flow: Flow, detail: string): never {
   throw new FlowEnd(flow.unsureStop ?? { state: 'failed', reason: 'not_executed', detail });
 }
 
-async function stopUnsent(
-  flow: Flow,
-  state: 'cancelled' | 'expired',
-  order: PersonOrder,
-  patienceMs: number,
-): Promise<string | null> {
+async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
   if (flow.money.at === 'unsent' || flow.money.at === 'claimed') {
     // Claims are voided last: a stop that is refused must leave them as they are. A webhook may come meanwhile.
     const why =
-      (await flow.beforeStop?.()) ??
-      (await whyMoved(flow, patienceMs)) ??
-      (await whyMaybeSent(flow, state, patienceMs)) ??
-      whatWasMoved(flow);
+      (await flow.beforeStop?.()) ?? (await whyMoved(flow)) ?? (await whyMaybeSent(flow, state)) ?? whatWasMoved(flow);
     if (why !== null) return why;
   }
   if (flow.view().outcome !== null) return HAS_ENDED;
@@ -58,7 +45,7 @@ async function stopUnsent(
     return null;
   }
   if (flow.money.at === 'claimed') {
-    const voided = await voidUnsent(flow, flow.money.claim, state, patienceMs);
+    const voided = await voidUnsent(flow, flow.money.claim, state);
     if (voided === undefined) return STORE_UNAVAILABLE;
     if (voided) {
       flow.stop ??= stoppedBy(state, order);
@@ -84,7 +71,7 @@ const STORE_UNAVAILABLE = 'the store cannot say now whether money moved';
  * reset in the UI or under an id that is used again. Claims that that run only reserved are voided. Null: nothing was
  * sent.
  */
-export async function whyMaybeSent(flow: Flow, reason: string, patienceMs: number): Promise<string | null> {
+export async function whyMaybeSent(flow: Flow, reason: string): Promise<string | null> {
   const { money } = flow;
   if (money.at !== 'unsent') return null;
   const { runId, firstExecutionRunId } = workflowInfo();
@@ -95,7 +82,7 @@ export async function whyMaybeSent(flow: Flow, reason: string, patienceMs: numbe
     reason,
     wasReset: runId !== firstExecutionRunId,
   };
-  const left = await within(flow, patienceMs, () =>
+  const left = await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Void what was never sent', flow.timeScale).voidUnsentOf(order),
   );
   if (left === undefined) return STORE_UNAVAILABLE;
@@ -113,7 +100,7 @@ interface EndSays {
 /**
  * What trusted events, including those in the inbox, prove against an end that says that nothing moved; null: nothing.
  */
-export async function whyMoved(flow: Flow, patienceMs: number, says: EndSays = {}): Promise<string | null> {
+export async function whyMoved(flow: Flow, patienceMs = STORE_PATIENCE_MS, says: EndSays = {}): Promise<string | null> {
   if (!(await readInbox(flow, patienceMs))) return STORE_UNAVAILABLE;
   return whatWasMoved(flow, says);
 }
@@ -136,14 +123,9 @@ function isReported(flow: Flow): boolean {
 }
 
 /** Whether the claim could be voided, so that nothing was sent and nothing ever will be; undefined: not known now. */
-export async function voidUnsent(
-  flow: Flow,
-  claim: ClaimRef,
-  reason: string,
-  patienceMs = STORE_PATIENCE_MS,
-): Promise<boolean | undefined> {
+export async function voidUnsent(flow: Flow, claim: ClaimRef, reason: string): Promise<boolean | undefined> {
   const order = { ...claim, reason };
-  const phase = await within(flow, patienceMs, () =>
+  const phase = await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Void the claim, if nothing was sent', flow.timeScale).voidClaim(order),
   );
   if (phase === undefined) return undefined;
@@ -181,10 +163,8 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
   }
   if (!settled()) {
     cancel();
-    const step = 'the wait before the first send';
-    const expire = (patienceMs: number) => tryStop(flow, 'expired', { actor: 'deadline' }, patienceMs);
-    const why = flow.stop === null ? await whyNoEnd(flow, { step }, STORE_PATIENCE_MS, expire) : null;
-    if (why !== null) return askForEnd(flow, step, why);
+    const why = flow.stop === null ? await tryStop(flow, 'expired', { actor: 'deadline' }) : null;
+    if (why !== null) return askForEnd(flow, 'the wait before the first send', why);
   }
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   return promise;
@@ -192,44 +172,13 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
 
 /** A step that can never succeed says nothing about money sent before it: the flow does not fail by itself. */
 export async function askForEnd(flow: Flow, step: string, why: string, isRefused = false): Promise<never> {
-  const [reason, evidence] = inDoubt(flow, { step, why, isRefused });
-  return endFromDecision(await askPerson(flow, reason, evidence));
-}
-
-/**
- * Why the flow cannot end, as `askStore` says; null: it can. While the store does not answer a person is asked, and the
- * store goes on being asked.
- */
-export async function whyNoEnd(
-  flow: Flow,
-  ended: Pick<EndInDoubt, 'step' | 'isRefused'>,
-  patienceMs: number,
-  askStore: (patienceMs: number) => Promise<string | null>,
-): Promise<string | null> {
-  const why = await askStore(patienceMs);
-  if (why !== STORE_UNAVAILABLE) return why;
-  const asking = observed(() => askStore(LOOK_WHILE_PARKED_MS));
-  const [reason, evidence] = inDoubt(flow, { ...ended, why });
-  const decision = await askAbout(flow, reason, evidence, asking.settled);
-  if (decision === 'decided') return asking.promise;
-  asking.cancel();
-  return endFromDecision(decision);
-}
-
-interface EndInDoubt {
-  readonly step: string;
-  readonly why: string;
-  /** The service refused the step. */
-  readonly isRefused?: boolean;
-}
-
-function inDoubt(flow: Flow, { step, why, isRefused = false }: EndInDoubt) {
   const isAgainst = whatWasMoved(flow, { mayBeReported: true, isRefused }) !== null;
+  const reason = isAgainst ? 'conflict' : 'step_failed';
   const evidence = () => {
     const claimed = flow.evidence().unverified.map(brief);
     return { step, why, ...(claimed.length === 0 ? {} : { claimed }) };
   };
-  return [isAgainst ? 'conflict' : 'step_failed', evidence] as const;
+  return endFromDecision(await askPerson(flow, reason, evidence));
 }
 
 /**
