@@ -13,6 +13,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/engine/run-flow.ts condition(() => canContinueAsNew': 'handlers and callbacks, each bounded by itself',
   'workflows/engine/run-flow.ts condition(() => allHandlersFinished': 'handlers and callbacks, each bounded by itself',
   'workflows/engine/stop.ts condition(() => flow.stopping': 'tryStop, which asks store and service for a bounded time',
+  'workflows/engine/run-flow.ts condition(() => flow.stopping':
+    'tryStop, which asks store and service for a bounded time',
   'workflows/engine/run-flow.ts condition(() => flow.resolution':
     'park, which asks inbox and service once and then decides',
   'workflows/engine/run-flow.ts condition(() => flow.answer': 'the flow, which answers, parks or ends at its deadline',

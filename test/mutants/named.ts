@@ -209,6 +209,14 @@ export const NAMED: readonly Mutant[] = [
     tests: ['test/decisions/invoices-unsent.test.ts'],
   },
   {
+    name: 'promised-cancel-fails',
+    story: 'a flow whose cancel was promised ends as what it was about to end as',
+    file: 'workflows/engine/run-flow.ts',
+    find: 'if (flow.stop !== null) return flow.stop;',
+    replace: 'if (flow.stop !== null) return ended;',
+    tests: ['test/decisions/stops-while-ending.test.ts'],
+  },
+  {
     name: 'repeat-against-any-word',
     story: 'an order sends again against a trusted event whose word is not on the list of its operation',
     file: 'activities/submit-under-claim.ts',

@@ -18,7 +18,7 @@ import { markAs } from './search-attributes.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type Resolution } from './messages.js';
 import { checkOrder, notAllowed, onUpdate, legalAction } from './park.js';
 import { STORE, MAX_SIGNALS_PER_RUN, MAX_UPDATES_PER_RUN, RECORD_PATIENCE_MS } from './policies.js';
-import { askForEnd, stopOr, tryStop, whyMaybeSent, whyMoved, whyNoStop } from './stop.js';
+import { askForEnd, tryStop, whyMaybeSent, whyMoved, whyNoStop } from './stop.js';
 import { FlowEnd } from './flow-end.js';
 import { validateEventChoice } from './event-book.js';
 import { untilProblem } from '../../src/protocol/until.js';
@@ -152,18 +152,24 @@ function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
 
 /**
  * Every end that says that nothing moved passes through here: the flow's claims and its inbox are checked first. A stop
- * has checked them, and a person's decision needs no check.
+ * has checked them, and is what was promised to its person; and a person's decision needs no check.
  */
 async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
   const saysNothingMoved =
     ended.state !== 'completed' && ended.state !== 'refunded' && ended.reason !== 'closed_by_person';
-  if (!saysNothingMoved || flow.stop !== null) return ended;
+  if (!saysNothingMoved) return ended;
   const mayBeReported = ended.reason !== null && MAY_BE_REPORTED.includes(ended.reason);
   const isRefused = ended.reason === 'rejected_by_service';
-  const why =
-    (await whyMaybeSent(flow, ended.reason ?? ended.state)) ??
-    (await whyMoved(flow, RECORD_PATIENCE_MS, { mayBeReported, isRefused }));
-  return why === null ? stopOr(flow, ended) : askPerson(flow, ended.detail, why, isRefused);
+  for (;;) {
+    if (flow.stop !== null) return flow.stop;
+    const why =
+      (await whyMaybeSent(flow, ended.reason ?? ended.state)) ??
+      (await whyMoved(flow, RECORD_PATIENCE_MS, { mayBeReported, isRefused }));
+    if (why !== null) return askPerson(flow, ended.detail, why, isRefused);
+    if (flow.stopping === 0) return flow.stop ?? ended;
+    // What comes until the stop has decided may prove that money moved.
+    await condition(() => flow.stopping === 0);
+  }
 }
 
 /** Ends that do not deny that the service has something under the reference: its failed payment, or another request. */

@@ -216,12 +216,6 @@ export async function submitUntilDeadline<T>(
   return undefined;
 }
 
-/** A stop was taken while the flow was about to end otherwise: its ending was promised to the person who ordered it. */
-export async function stopOr(flow: Flow, ended: Outcome): Promise<Outcome> {
-  await condition(() => flow.stopping === 0);
-  return flow.stop ?? ended;
-}
-
 /** An attempt may see the claim voided by a stop before the flow does. The stop's ending was promised to its person. */
 export async function unlessStopping(flow: Flow): Promise<void> {
   await condition(() => flow.stopping === 0);
