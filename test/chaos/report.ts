@@ -65,9 +65,11 @@ const shownBar = (bar: Bar): string =>
 const MOST_STORIES = 2;
 
 /** Where a run's files are lost, as in CI, this is what a violation is traced by. */
-function toldStories({ violations, stories }: Verdict): readonly string[] {
-  const told = Object.entries(stories).filter(([flowId]) => isNamed(flowId.slice(flowId.indexOf('/') + 1), violations));
-  return told
+function shownStories({ violations, stories }: Verdict): readonly string[] {
+  const named = Object.entries(stories).filter(([flowId]) =>
+    isNamed(flowId.slice(flowId.indexOf('/') + 1), violations),
+  );
+  return named
     .slice(0, MOST_STORIES)
     .map(([flowId, story]) => `    the story of ${flowId}: ${JSON.stringify(story, null, 1)}`);
 }
@@ -84,7 +86,7 @@ export function textOf(run: Run): string {
     `${judgementOf(run)}: ${run.flows} flows, seed ${run.seed}, ${run.database}, repeats: ${run.repeatMode}, commit ${run.commit}, ${seconds(run.tookMs)}`,
     `  violations   ${verdict.violations.length} in ${run.flows} flows: with 95 % confidence a flow breaks one with ${bound(run.flows)} (3/n, if there is none)`,
     ...verdict.violations.slice(0, 50).map(({ invariant, what }) => `    ${invariant}: ${what}`),
-    ...toldStories(verdict),
+    ...shownStories(verdict),
     `  checked      ${Object.entries(verdict.checked)
       .map(([invariant, of]) => `${invariant} ${broken[invariant] ?? 0}/${of}`)
       .join(', ')} (violations/of)`,

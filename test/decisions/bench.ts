@@ -1,9 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ActivityDeps } from '../../activities/index.js';
+import type { OperationName } from '../../src/contract/index.js';
 import type { FlowEvent, FlowReport, FlowView } from '../../src/protocol/messages.js';
 import { openStack, type Stack } from '../harness/stack.js';
+import cryptoSend from '../kinds/crypto-send.js';
+import { RejectedError } from '../../src/service-client/index.js';
 import { trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 
 /** Waits of Towline take a hundredth of their time. */
@@ -13,6 +17,25 @@ export const TIME_SCALE = 0.01;
 export const READING_MS = 20_000;
 
 type Service = ActivityDeps['service'];
+
+/** Holds what awaits `opened`, until it is opened. */
+export function gate() {
+  let open = () => undefined as void;
+  return { opened: new Promise<void>((resolve) => (open = resolve)), open: () => open() };
+}
+
+/** A refusal that a service gives for a limit, whatever the reference. */
+export function refused(operation: OperationName): RejectedError {
+  const refusal = { httpStatus: 400, message: 'limit', fields: [], isRateExpired: false, isAboutReference: false };
+  return new RejectedError(operation, refusal);
+}
+
+/** Starts a crypto send. */
+export async function startSend(bench: Stack, word: string, more: Record<string, unknown> = {}) {
+  const reference = newReference(word);
+  const input = { ...cryptoSend.input(reference), cryptoAmount: '7.5', timeScale: TIME_SCALE, ...more };
+  return { reference, handle: await bench.startFlow('crypto-send', reference, input) };
+}
 
 /** A bench whose service is the sandbox, except for the operations that a test replaces. */
 export async function openDecisionBench(

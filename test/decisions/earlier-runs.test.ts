@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { RejectedError } from '../../src/service-client/index.js';
 import type { ClaimPhase } from '../../src/store/claim.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
-import { ended, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+import { ended, openDecisionBench, parked, refused, TIME_SCALE } from './bench.js';
 
 const ACTOR: { args: [unknown] } = { args: [{ actor: 'ann' }] };
 
@@ -16,14 +15,7 @@ describe('a flow that has sent nothing, while an earlier run of it may have (it 
     decisions = await openDecisionBench((service) => ({
       quoteBridge: (request) => {
         if (!noQuotes) return service.quoteBridge(request);
-        const refusal = {
-          httpStatus: 400,
-          message: 'limit',
-          fields: [],
-          isRateExpired: false,
-          isAboutReference: false,
-        };
-        return Promise.reject(new RejectedError('quoteBridge', refusal));
+        return Promise.reject(refused('quoteBridge'));
       },
     }));
   });

@@ -3,7 +3,17 @@ import type { WorkflowHandle } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
 import { ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
-import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE, READING_MS } from './bench.js';
+import {
+  ended,
+  inInbox,
+  noted,
+  openDecisionBench,
+  parked,
+  resolve,
+  startSend,
+  TIME_SCALE,
+  READING_MS,
+} from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
@@ -43,16 +53,7 @@ describe('a parked flow', () => {
   const lengthOf = async (handle: WorkflowHandle) => (await handle.describe()).historyLength;
 
   const overdueSend = async () => {
-    const reference = newReference('overdue');
-    const handle = await decisions.bench.startFlow('crypto-send', reference, {
-      referenceId: reference,
-      receiverAddress: '0x1111111111111111111111111111111111111111',
-      chain: 'CELO',
-      token: 'USDC',
-      cryptoAmount: '7.5',
-      deadlineSeconds: 600,
-      timeScale: TIME_SCALE,
-    });
+    const { reference, handle } = await startSend(decisions.bench, 'overdue', { deadlineSeconds: 600 });
     return { reference, handle, operation: 'sendCrypto' };
   };
   const overdueRecord = async () => {

@@ -1,50 +1,20 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { RejectedError } from '../../src/service-client/index.js';
 import { trusted } from '../harness/inputs.js';
-import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { until } from '../harness/until.js';
-import { ended, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+import { ended, gate, openDecisionBench, parked, refused, startSend } from './bench.js';
 
 /** It is sent, the cancel is admitted, and the flow reads its inbox twice: what the cancel reads is held. */
 const STEPS = 4;
 
-const gate = () => {
-  let open = () => undefined as void;
-  return { opened: new Promise<void>((resolve) => (open = resolve)), open: () => open() };
-};
-
 describe('a cancel while a payment is about to end otherwise', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   beforeAll(async () => {
-    decisions = await openDecisionBench(() => ({
-      sendCrypto: () => {
-        const refusal = {
-          httpStatus: 400,
-          message: 'limit',
-          fields: [],
-          isRateExpired: false,
-          isAboutReference: false,
-        };
-        return Promise.reject(new RejectedError('sendCrypto', refusal));
-      },
-    }));
+    decisions = await openDecisionBench(() => ({ sendCrypto: () => Promise.reject(refused('sendCrypto')) }));
   });
   afterEach(() => vi.restoreAllMocks());
   afterAll(() => decisions.close());
 
-  const begin = async (word: string) => {
-    const reference = newReference(word);
-    const handle = await decisions.bench.startFlow('crypto-send', reference, {
-      referenceId: reference,
-      receiverAddress: '0x1111111111111111111111111111111111111111',
-      chain: 'CELO',
-      token: 'USDC',
-      cryptoAmount: '7.5',
-      timeScale: TIME_SCALE,
-    });
-    return handle;
-  };
   /** The first readings of the inbox, so many, wait until they are let go. */
   const holdReadings = (count: number) => {
     const gates = Array.from({ length: count }, gate);
@@ -62,9 +32,9 @@ describe('a cancel while a payment is about to end otherwise', () => {
 
   test('that is refused since an event came meanwhile leaves no failure: a person is asked', async () => {
     const readings = holdReadings(2);
-    const handle = await begin('refused');
+    const { handle } = await startSend(decisions.bench, 'refused');
     await until('the flow to read its inbox', () => readings.begun() === 1);
-    const refused = expect(handle.executeUpdate('cancel', cancel)).rejects.toMatchObject({
+    const isRefused = expect(handle.executeUpdate('cancel', cancel)).rejects.toMatchObject({
       cause: { message: expect.stringContaining('cannot be cancelled') },
     });
     await until('the cancel to read it', () => readings.begun() === 2);
@@ -80,7 +50,7 @@ describe('a cancel while a payment is about to end otherwise', () => {
     await handle.signal('events', [trusted('SUCCESSFUL')]);
     await untilFlow(handle, ({ events }) => Object.keys(events).length === 1);
     readings.letGo(1);
-    await refused;
+    await isRefused;
     expect((await parked(handle)).parked?.reason).toBe('conflict');
     await handle.terminate();
   });
@@ -94,7 +64,7 @@ describe('a cancel while a payment is about to end otherwise', () => {
       return reserve(key, ask, ...more);
     });
     const readings = holdReadings(1);
-    const handle = await begin('promised');
+    const { handle } = await startSend(decisions.bench, 'promised');
     await until('the flow to read its inbox', () => readings.begun() === 1);
     expect(await handle.executeUpdate('cancel', cancel)).toEqual({ cancelled: true });
     readings.letGo(0);

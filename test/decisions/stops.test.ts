@@ -1,18 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { NotSentError } from '../../src/service-client/index.js';
-import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import { until } from '../harness/until.js';
-import { ended, TIME_SCALE } from './bench.js';
+import { ended, gate, startSend } from './bench.js';
 
 let base: Stack;
 let bench: Stack;
 const held = { reserve: false, reservations: 0, voided: false };
-const gate = () => {
-  let open = () => undefined as void;
-  return { opened: new Promise<void>((resolve) => (open = resolve)), open: () => open() };
-};
 const [mayReserve, maySayVoided] = [gate(), gate()];
 beforeAll(async () => {
   base = await openStack({ time: 'real' });
@@ -53,15 +48,7 @@ afterAll(async () => {
 });
 
 test('a cancel whose void an attempt finds before the flow knows of it ends the flow as cancelled', async () => {
-  const reference = newReference('void-first');
-  const handle = await bench.startFlow('crypto-send', reference, {
-    referenceId: reference,
-    receiverAddress: '0x1111111111111111111111111111111111111111',
-    chain: 'CELO',
-    token: 'USDC',
-    cryptoAmount: '7.5',
-    timeScale: TIME_SCALE,
-  });
+  const { handle } = await startSend(bench, 'void-first');
   await untilFlow(handle, ({ view }) => view.stage === 'submitting');
   await until('another attempt', () => held.reservations === 2);
   const cancelled = handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] });

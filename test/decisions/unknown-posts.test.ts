@@ -7,7 +7,17 @@ import {
 } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
-import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE, READING_MS } from './bench.js';
+import {
+  ended,
+  inInbox,
+  noted,
+  openDecisionBench,
+  parked,
+  resolve,
+  startSend,
+  TIME_SCALE,
+  READING_MS,
+} from './bench.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -47,19 +57,7 @@ describe('a crypto send whose answer was lost', () => {
   });
   afterAll(() => decisions.close());
 
-  const start = async (word: string, more: Record<string, unknown> = {}) => {
-    const reference = newReference(word);
-    const handle = await decisions.bench.startFlow('crypto-send', reference, {
-      referenceId: reference,
-      receiverAddress: '0x1111111111111111111111111111111111111111',
-      chain: 'CELO',
-      token: 'USDC',
-      cryptoAmount: '7.5',
-      timeScale: TIME_SCALE,
-      ...more,
-    });
-    return { reference, handle };
-  };
+  const start = (word: string, more?: Record<string, unknown>) => startSend(decisions.bench, word, more);
   const refusal = (httpStatus: number, message?: string) => () =>
     new RejectedError('getCryptoSend', {
       httpStatus,
@@ -302,14 +300,8 @@ describe('a crypto send whose answer was lost', () => {
     lookup = 'sandbox';
     const reference = newReference('early');
     await inInbox(decisions, `crypto-send/${reference}`, 'SUCCESSFUL');
-    const handle = await decisions.bench.startFlow('crypto-send', reference, {
-      referenceId: reference,
-      receiverAddress: '0x1111111111111111111111111111111111111111',
-      chain: 'CELO',
-      token: 'USDC',
-      cryptoAmount: '7.5',
-      timeScale: TIME_SCALE,
-    });
+    const input = { ...cryptoSend.input(reference), timeScale: TIME_SCALE };
+    const handle = await decisions.bench.startFlow('crypto-send', reference, input);
     await noted(handle, /a trusted event proves/);
     expect(sends(handle)).toBe(0);
     await handle.terminate();
