@@ -1,5 +1,5 @@
 import type { PlantedBug } from './bug.js';
-import { CLASSIC_BUGS } from './classic-bugs.js';
+import { CLASSIC_BUGS, REFUSAL_IS_BELIEVED } from './classic-bugs.js';
 
 const SUBMIT = 'activities/submit-under-claim.ts';
 
@@ -71,7 +71,7 @@ const ONCE_OURS: readonly PlantedBug[] = [
   },
   {
     name: 'duplicate-is-a-refusal',
-    story: '"Duplicate reference" is taken for a refusal',
+    story: '"Duplicate reference" is taken for a refusal, and a refusal for the end, without a lookup',
     invariant: 'I8',
     trial: 'duplicate-answer',
     edits: [
@@ -80,6 +80,7 @@ const ONCE_OURS: readonly PlantedBug[] = [
         find: "  if (said.some(isDuplicate)) return 'duplicate';\n  return said.some((text) => has(text, REFERENCE_WORDS)) ? 'about-it' : 'nothing';",
         replace: "  return said.some(isDuplicate) && said.length === 0 ? 'duplicate' : 'nothing';",
       },
+      REFUSAL_IS_BELIEVED,
     ],
   },
   {

@@ -1,8 +1,18 @@
-import type { PlantedBug } from './bug.js';
+import type { Edit, PlantedBug } from './bug.js';
 
 const SUBMIT = 'activities/submit-under-claim.ts';
 const RECEIVE = 'src/gateway/inbound/receive-event.ts';
 const PAYMENT = 'workflows/engine/payment.ts';
+
+/**
+ * A refusal of a payment is final. Without this edit the product looks the payment up after each refusal, and finds a
+ * payment that was made, whatever its client took for a refusal.
+ */
+export const REFUSAL_IS_BELIEVED: Edit = {
+  file: 'activities/outcome-of-error.ts',
+  find: 'if (error.isAboutReference || isDoubtful(attempt)) {',
+  replace: 'if (error.isAboutReference) {',
+};
 
 /** Bugs that anyone might make who writes such a product. */
 export const CLASSIC_BUGS: readonly PlantedBug[] = [
@@ -36,7 +46,7 @@ export const CLASSIC_BUGS: readonly PlantedBug[] = [
   },
   {
     name: 'timeout-is-failure',
-    story: 'an answer that is lost is taken for a refusal',
+    story: 'an answer that is lost is taken for a refusal, and a refusal for the end, without a lookup',
     invariant: 'I8',
     trial: 'lost-answer',
     edits: [
@@ -47,6 +57,7 @@ export const CLASSIC_BUGS: readonly PlantedBug[] = [
     throw new RejectedError(name, { httpStatus: 400, message: 'timeout', fields: [], isRateExpired: false, isAboutReference: false });
   }`,
       },
+      REFUSAL_IS_BELIEVED,
     ],
   },
   {
