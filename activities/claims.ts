@@ -32,6 +32,8 @@ export interface ClosingOrder {
   readonly flowId: string;
   /** Those that the flow may send under; others that it has are closed as well. */
   readonly claims: readonly ClaimRef[];
+  /** An earlier run of the flow may have sent. */
+  readonly wasReset: boolean;
   readonly action: ParkAction;
   readonly order: ClaimOrder;
   /** Status words that contradict the order: a proven event with one of them forbids it. */
@@ -76,13 +78,17 @@ export function createClaimActivities(deps: ActivityDeps) {
       const isOpen = ({ operation }: { readonly operation: string }) => !done.includes(operation);
       for (const claim of known.filter(isOpen))
         await own(claim, (key) => claims.voidUnsent(key, unsent(claim), reason));
-      const { epoch } = await pinOf(deps);
+      const pin = await pinOf(deps);
       return storing(async () => {
         const found = await claims.ofFlow(flowId);
         // The claim of the run before the reset may have been lost with the store.
-        if (found.length === 0 && wasReset && epoch > FIRST_EPOCH) return ['unknown: the store was restored'];
-        if (found.length === 0 && !REFUSED_INPUT.includes(reason)) await voidAbsent(deps, flowId, reason);
+        if (found.length === 0 && wasReset && pin.epoch > FIRST_EPOCH) return ['unknown: the store was restored'];
+        const ofKind = claimsToBe(flowId, pinOfRun(pin, { wasReset }), [...known, ...found]);
+        const unnamed = REFUSED_INPUT.includes(reason) ? [] : ofKind.filter(({ key }) => isOpen(key));
         const left: string[] = [];
+        for (const { key, ...never } of unnamed) {
+          if ((await claims.voidUnsent(key, never, reason)) !== 'void') left.push(key.operation);
+        }
         for (const { phase, fingerprint, ...key } of found.filter(isOpen)) {
           const now = phase === 'reserved' ? await claims.voidUnsent(key, { flowId, fingerprint }, reason) : phase;
           if (now !== 'void' && now !== 'rejected') left.push(key.operation);
@@ -127,12 +133,14 @@ export function createClaimActivities(deps: ActivityDeps) {
     closeByOrder: async (closing: ClosingOrder): Promise<readonly WhyNotClosed[]> => {
       const { flowId, claims: known, action, order, against, judged } = closing;
       for (const claim of known) await requireOwnDeployment(deps, claim);
+      const pin = await pinFor(deps, closing);
       return storing(async () => {
         const ours = known.map((claim) => ({ key: keyOf(deps, claim), ...unsent(claim) }));
         const isNew = ({ operation, reference }: ClaimKey) =>
           !known.some((claim) => claim.operation === operation && claim.reference === reference);
         const others = (await claims.ofFlow(flowId)).filter(isNew);
-        const all = [...ours, ...others.map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }))];
+        const named = [...ours, ...others.map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }))];
+        const all = [...named, ...claimsToBe(flowId, pin, [...known, ...others])];
         const unless = { flowId, statuses: against, besides: judged, untaken: true };
         const closed = await claims.closeByOrder(all, action, order, unless);
         return closed === 'closed' ? [] : [closed];
@@ -156,11 +164,20 @@ export function createClaimActivities(deps: ActivityDeps) {
 /** After a reset such a flow is refused again; anyone may start one, and must not close the claims of its reference. */
 const REFUSED_INPUT: readonly string[] = ['invalid_input', 'plaintext_input'] satisfies EndReason[];
 
-/** The flow ends before it has named its claims: all that its kind may use are closed, so that a reset sends nothing. */
-async function voidAbsent({ store: { claims }, account }: ActivityDeps, flowId: string, reason: string): Promise<void> {
+/**
+ * Claims that the flow's kind may use besides those that are known: they are closed, too, so that a reset sends nothing.
+ * None under the reference of a refund: no caller may use it, and its claim is that of another flow.
+ */
+function claimsToBe(
+  flowId: string,
+  { account, epoch }: Pin,
+  known: readonly Pick<ClaimKey, 'operation' | 'reference'>[],
+) {
   const flow = parseFlowId(flowId);
-  for (const made of flow === undefined ? [] : moneyOperationsOf(flow))
-    await claims.voidUnsent({ account, ...made }, { flowId, fingerprint: NEVER_RESERVED }, reason);
+  const made = flow === undefined || isRefundReference(flow.reference) ? [] : moneyOperationsOf(flow);
+  return made
+    .filter((one) => !known.some((key) => key.operation === one.operation && key.reference === one.reference))
+    .map((one) => ({ key: { account, ...one }, flowId, fingerprint: NEVER_RESERVED, epoch }));
 }
 
 const isUnsendable = (phase: ClaimPhase | undefined): boolean => phase !== undefined && phase !== 'reserved';
@@ -169,10 +186,11 @@ const isUnsendable = (phase: ClaimPhase | undefined): boolean => phase !== undef
  * For the flow's first activity: pins the deployment that the flow belongs to. A flow that was reset may have sent in
  * an earlier epoch, and its claim may have been lost with the store, so it counts as a flow of that earlier epoch.
  */
-export async function pinFor(deps: ActivityDeps, { wasReset }: PreparationOrder): Promise<Pin> {
-  const pin = await pinOf(deps);
-  return wasReset === true ? { ...pin, epoch: Math.max(FIRST_EPOCH, pin.epoch - 1) } : pin;
-}
+export const pinFor = async (deps: ActivityDeps, run: Pick<PreparationOrder, 'wasReset'>): Promise<Pin> =>
+  pinOfRun(await pinOf(deps), run);
+
+const pinOfRun = (pin: Pin, { wasReset }: Pick<PreparationOrder, 'wasReset'>): Pin =>
+  wasReset === true ? { ...pin, epoch: Math.max(FIRST_EPOCH, pin.epoch - 1) } : pin;
 
 /** The deployment of this worker. */
 export async function pinOf({ store, account }: Pick<ActivityDeps, 'store' | 'account'>): Promise<Pin> {

@@ -9,10 +9,13 @@ import {
   depositClaim,
   handleTransferEvents,
   isVetoed,
+  owesNothing,
   refundClaim,
   whatArrived,
+  type Transfer,
   type TransferCarried,
 } from './bridge/transfer.js';
+import type { Flow } from './engine/flow.js';
 import { runFlow } from './engine/run-flow.js';
 
 /**
@@ -26,14 +29,22 @@ export async function bridgeTransfer(input: unknown, carried?: TransferCarried):
     flow.vetoed = (isRefused) => isVetoed(transfer, isRefused);
     flow.evidence = () => transfer;
     flow.claims = () => [depositClaim(flow, transfer), refundClaim(flow, transfer)];
+    flow.endCheck = {
+      isOvertaken: ({ reason }) => reason === 'failed_at_service' && !owesNothing(transfer),
+      follow: () => follow(flow, transfer),
+    };
     if (carried === undefined) {
       await quoteApproved(flow, transfer);
       await makeDeposit(flow, transfer);
     } else handleTransferEvents(flow, transfer);
 
-    const ending = await trackSettlement(flow, transfer);
-    if (ending === 'FAILED') return settleFailure(flow, transfer);
-    if (ending === 'REFUNDED') return refundedElsewhere(flow, transfer);
-    return { state: 'completed', reason: null, detail: whatArrived(transfer) };
+    return follow(flow, transfer);
   });
+}
+
+async function follow(flow: Flow, transfer: Transfer): Promise<Outcome> {
+  const ending = await trackSettlement(flow, transfer);
+  if (ending === 'FAILED') return settleFailure(flow, transfer);
+  if (ending === 'REFUNDED') return refundedElsewhere(flow, transfer);
+  return { state: 'completed', reason: null, detail: whatArrived(transfer) };
 }

@@ -1,16 +1,16 @@
 import { condition } from '@temporalio/workflow';
 import type { StepEvidence } from '../activities/types.js';
-import type { FlowReport } from '../src/protocol/messages.js';
+import type { FlowReport, Outcome } from '../src/protocol/messages.js';
 import { CHECKOUT_WORDS, classifyStatus, provesPayment } from '../src/protocol/statuses.js';
 import { handlePaymentEvents, preparePayment, type PaymentCarried, type Payment } from './engine/payment.js';
-import { trackPayment } from './engine/track.js';
+import { endCheckOf, trackPayment } from './engine/track.js';
 import { openPayUpdates, type PayUpdates } from './invoice/pay-updates.js';
 import { runFlow, canContinueAsNew, continueFlowAsNew, tooLong } from './engine/run-flow.js';
 import { submitPayment } from './engine/submit-payment.js';
 import { act } from './engine/activities.js';
 import { differences, pick } from './engine/evidence.js';
 import { endFlow, FlowEnd } from './engine/flow-end.js';
-import type { Flow } from './engine/flow.js';
+import type { EndCheck, Flow } from './engine/flow.js';
 import { askPerson } from './engine/park.js';
 import { READ, SETTLE_PATIENCE_MS } from './engine/policies.js';
 import { observed, within } from './engine/waits.js';
@@ -20,6 +20,7 @@ import {
   GENERATE,
   lookForPayment,
   paidByEvent,
+  paidMeanwhile,
   PAY,
   planOf,
   whyNotStopped,
@@ -38,6 +39,7 @@ export async function invoicePayment(input: unknown, carried?: PaymentCarried): 
     // An invoice that the service has is not paid by that.
     flow.evidence = () => ({ ...payment, proven: paidByEvent(payment) });
     flow.claims = () => Object.values(payment.steps).map(({ claim }) => claim);
+    flow.endCheck = endCheck(flow, payment);
     flow.answer ??= payment.answers['generate'] ?? payment.answers['pay'] ?? null;
     // Before its POST there is no invoice that could be paid.
     if (carried !== undefined || !('generate' in payment.steps)) flow.beforeStop = () => whyNotStopped(flow, payment);
@@ -46,9 +48,21 @@ export async function invoicePayment(input: unknown, carried?: PaymentCarried): 
       handlePaymentEvents(flow, payment, GENERATE);
       if ((await awaitPayCommand(flow, payment, desk)) === 'ordered') await payInvoice(flow, payment);
     }
-    handlePaymentEvents(flow, payment, planOf(payment));
-    return trackPayment(flow, payment, planOf(payment));
+    return follow(flow, payment);
   });
+}
+
+function follow(flow: Flow, payment: Payment): Promise<Outcome> {
+  handlePaymentEvents(flow, payment, planOf(payment));
+  return trackPayment(flow, payment, planOf(payment));
+}
+
+function endCheck(flow: Flow, payment: Payment): EndCheck {
+  return {
+    isOvertaken: (ended) =>
+      ended.state === 'expired' ? paidMeanwhile(flow, payment) : endCheckOf(flow, payment, PAY).isOvertaken(ended),
+    follow: () => follow(flow, payment),
+  };
 }
 
 /** Generates the invoice, and reads it: a service that knew the reference may return an invoice of another amount. */

@@ -6,6 +6,7 @@ import { allFiles, readSource } from './sources.js';
 /** Waits whose bound is not in the call itself, by their file and first words, with their bound. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/bridge/prepare.ts condition(() => approval.by': 'the deadline, by unlessStopped around it',
+  'workflows/bridge/prepare.ts condition(() => approval.isTaken': 'the flow, which takes it, parks or ends',
   'workflows/invoice/pay-updates.ts condition(() => served !==':
     'the preparation of the flow, which ends at the deadline',
   'workflows/invoice/pay-updates.ts condition(() => payment.answers': 'the flow, which parks or ends at its deadline',
@@ -13,6 +14,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/engine/run-flow.ts condition(() => canContinueAsNew': 'handlers and callbacks, each bounded by itself',
   'workflows/engine/run-flow.ts condition(() => allHandlersFinished': 'handlers and callbacks, each bounded by itself',
   'workflows/engine/stop.ts condition(() => flow.stopping': 'tryStop, which asks store and service for a bounded time',
+  'workflows/engine/run-flow.ts condition(() => flow.view().outcome': 'the flow, whose stop is decided: it ends',
   'workflows/engine/run-flow.ts condition(() => flow.stopping':
     'tryStop, which asks store and service for a bounded time',
   'workflows/engine/run-flow.ts condition(() => flow.resolution':

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
+import { vi } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.js';
 import type { OperationName } from '../../src/contract/index.js';
 import type { FlowEvent, FlowReport, FlowView } from '../../src/protocol/messages.js';
@@ -68,6 +69,38 @@ export const ended = async (handle: WorkflowHandle): Promise<FlowView> =>
 
 export const noted = (handle: WorkflowHandle, pattern: RegExp): Promise<FlowReport> =>
   untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => pattern.test(detail)));
+
+/** The first calls, so many, wait until they are let go. */
+function held(count: number) {
+  const gates = Array.from({ length: count }, gate);
+  let begun = 0;
+  return {
+    begun: () => begun,
+    wait: () => gates[begun++]?.opened,
+    letGo: (which: number) => gates[which]?.open(),
+  };
+}
+
+export function holdReadings({ store: { inbox } }: Pick<Stack, 'store'>, count: number) {
+  const list = inbox.list.bind(inbox);
+  const readings = held(count);
+  vi.spyOn(inbox, 'list').mockImplementation(async (query) => {
+    // It reads the trusted events first.
+    if (query.trusted === true) await readings.wait();
+    return list(query);
+  });
+  return readings;
+}
+
+export function holdVoids({ store: { claims } }: Pick<Stack, 'store'>, count: number) {
+  const voidUnsent = claims.voidUnsent.bind(claims);
+  const voids = held(count);
+  vi.spyOn(claims, 'voidUnsent').mockImplementation(async (...order) => {
+    await voids.wait();
+    return voidUnsent(...order);
+  });
+  return voids;
+}
 
 /** An event that is in the inbox, and never reached its flow. @param options.proof null: it is not trusted */
 export async function inInbox(

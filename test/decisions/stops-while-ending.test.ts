@@ -1,37 +1,27 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { until } from '../harness/until.js';
-import { ended, gate, openDecisionBench, parked, refused, startSend } from './bench.js';
+import kycCheck from '../kinds/kyc-check.js';
+import { ended, holdReadings, openDecisionBench, parked, refused, resolve, startSend, TIME_SCALE } from './bench.js';
 
 /** It is sent, the cancel is admitted, and the flow reads its inbox twice: what the cancel reads is held. */
 const STEPS = 4;
+const BY = { actor: 'ann' };
+
+let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+beforeAll(async () => {
+  decisions = await openDecisionBench(() => ({ sendCrypto: () => Promise.reject(refused('sendCrypto')) }));
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => decisions.close());
 
 describe('a cancel while a payment is about to end otherwise', () => {
-  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
-  beforeAll(async () => {
-    decisions = await openDecisionBench(() => ({ sendCrypto: () => Promise.reject(refused('sendCrypto')) }));
-  });
-  afterEach(() => vi.restoreAllMocks());
-  afterAll(() => decisions.close());
-
-  /** The first readings of the inbox, so many, wait until they are let go. */
-  const holdReadings = (count: number) => {
-    const gates = Array.from({ length: count }, gate);
-    const { inbox } = decisions.store;
-    const list = inbox.list.bind(inbox);
-    let begun = 0;
-    vi.spyOn(inbox, 'list').mockImplementation(async (query) => {
-      // It reads the trusted events first.
-      if (query.trusted === true) await gates[begun++]?.opened;
-      return list(query);
-    });
-    return { begun: () => begun, letGo: (which: number) => gates[which]?.open() };
-  };
-  const cancel = { args: [{ actor: 'ann' }] as [unknown] };
+  const cancel = { args: [BY] as [unknown] };
 
   test('that is refused since an event came meanwhile leaves no failure: a person is asked', async () => {
-    const readings = holdReadings(2);
+    const readings = holdReadings(decisions, 2);
     const { handle } = await startSend(decisions.bench, 'refused');
     await until('the flow to read its inbox', () => readings.begun() === 1);
     const isRefused = expect(handle.executeUpdate('cancel', cancel)).rejects.toMatchObject({
@@ -63,11 +53,33 @@ describe('a cancel while a payment is about to end otherwise', () => {
       await claims.voidUnsent(key, { flowId, fingerprint }, 'expired');
       return reserve(key, ask, ...more);
     });
-    const readings = holdReadings(1);
+    const readings = holdReadings(decisions, 1);
     const { handle } = await startSend(decisions.bench, 'promised');
     await until('the flow to read its inbox', () => readings.begun() === 1);
-    expect(await handle.executeUpdate('cancel', cancel)).toEqual({ cancelled: true });
+    const voids = vi.spyOn(claims, 'voidUnsent');
+    const promised = handle.executeUpdate('cancel', cancel);
+    await until('the claim to be voided once more', () => voids.mock.calls.length > 0);
     readings.letGo(0);
+    expect(await promised).toEqual({ cancelled: true });
     expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
+  });
+});
+
+describe('an order to mark a parked flow', () => {
+  test('is carried out, and a cancel that comes meanwhile is refused', async () => {
+    const reference = newReference('marked');
+    const input = { ...kycCheck.input(reference), timeScale: TIME_SCALE, deadlineSeconds: 6_000 };
+    const handle = await decisions.bench.startFlow('kyc-check', reference, input);
+    await decisions.bench.pass(6_000 * 1_000 * TIME_SCALE);
+    await parked(handle);
+    const readings = holdReadings(decisions, 1);
+    const marked = resolve(handle, 'mark-completed');
+    await until('the order to be judged', () => readings.begun() === 1);
+    await expect(handle.executeUpdate('cancel', { args: [BY] })).rejects.toMatchObject({
+      cause: { message: 'The flow cannot be cancelled: an order of a person is being carried out.' },
+    });
+    readings.letGo(0);
+    expect(await marked).toEqual({ accepted: true });
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
   });
 });

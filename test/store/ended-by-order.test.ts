@@ -19,6 +19,7 @@ const closing = (claim: ClaimRef) =>
     order,
     against: ['COMPLETED'],
     judged: ['judged'],
+    wasReset: false,
   }) as const;
 
 describeStores('a refund whose flow a person says has ended', (kind) => {
@@ -249,39 +250,5 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     expect(await activities.orderSendAgain(late)).toBe(false);
     expect(await activities.closeNotExecuted(late)).toBe('sending');
     expect(await activities.closeNotExecuted({ ...late, sentUntilMs: sentUntilMs + 1 })).toBe('void');
-  });
-});
-
-describeStores('a flow that is about to end before its first send', (kind) => {
-  let temporary: TemporaryStore;
-  let store: Store;
-  beforeEach(async () => {
-    temporary = await makeTemporaryStore(kind);
-    store = await temporary.open();
-  });
-  afterEach(() => temporary.remove());
-
-  const flowId = 'invoice-payment/i1';
-  const asked = async (wasReset: boolean) => {
-    const deps = depsOver(store, {});
-    return createClaimActivities(deps).voidUnsentOf({ flowId, claims: [], done: [], reason: 'cancelled', wasReset });
-  };
-
-  it('has sent nothing if it has no claim, unless it was reset and the claims may have been lost in a restore', async () => {
-    await store.deployment.raiseEpoch(1);
-    expect(await asked(true)).toEqual([expect.stringMatching(/restored/)]);
-    expect(await asked(false)).toEqual([]);
-    // By that its claims are closed, so that a reset sends nothing.
-    expect(await asked(true)).toEqual([]);
-    expect((await store.claims.ofFlow(flowId)).map(({ phase }) => phase)).toEqual(['void', 'void']);
-  });
-
-  it('sends nothing later, by a reset, under a claim that it never asked for', async () => {
-    const deps = depsOver(store, {});
-    const claim = { operation: 'payInvoice', reference: 'i1', flowId, fingerprint: 'f', pin: await pinOf(deps) };
-    const order = { flowId, claims: [claim], done: [], reason: 'cancelled', wasReset: false };
-    expect(await createClaimActivities(deps).voidUnsentOf(order)).toEqual([]);
-    const key = { account: 'default', operation: 'payInvoice', reference: 'i1' };
-    expect(await store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' })).toMatchObject({ kind: 'void' });
   });
 });

@@ -56,27 +56,35 @@ function prepare(flow: Flow, rawInput: unknown): Promise<BridgePreparation> {
 
 /** Waits for the approval of the quote, if the input asks for one. The deadline ends the flow with nothing moved. */
 export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<void> {
-  const approval = { by: null as string | null };
-  const isAwaited = () =>
-    transfer.input.approval !== 'none' && approval.by === null && flow.parked === null && flow.view().outcome === null;
+  const approval = { by: null as string | null, isTaken: false };
+  const isOver = () => flow.deadlinePassed || flow.parked !== null || flow.view().outcome !== null;
+  const isAwaited = () => transfer.input.approval !== 'none' && approval.by === null && !isOver();
   onUpdate(
     flow,
     approveQuoteUpdate,
     async (order): Promise<{ approved: true }> => {
       const asked = { update: UPDATES.approveQuote, action: 'approve-quote', input: transfer.input };
-      approval.by = (await admit(flow, asked, order)).actor;
+      const { actor } = await admit(flow, asked, order);
+      if (!isAwaited()) throw notAllowed('not_allowed', NOT_AWAITED);
+      approval.by = actor;
+      // The deadline may come at this moment.
+      await condition(() => approval.isTaken || flow.parked !== null || flow.view().outcome !== null);
+      if (!approval.isTaken) throw notAllowed('not_allowed', 'The flow was stopped before it took the approval.');
       return { approved: true };
     },
     (order) => {
       checkOrder(flow, order);
-      if (!isAwaited()) throw notAllowed('not_allowed', 'The flow waits for no approval of a quote.');
+      if (!isAwaited()) throw notAllowed('not_allowed', NOT_AWAITED);
     },
   );
   if (transfer.input.approval === 'none') return;
   flow.enter('awaiting-approval', 'waiting for the approval of the quote (approve-quote)');
   await unlessStopped(flow, () => condition(() => approval.by !== null));
+  approval.isTaken = true;
   flow.note('quote approved', approval.by ?? 'flow');
 }
+
+const NOT_AWAITED = 'The flow waits for no approval of a quote.';
 
 /**
  * Why a new quote is worse than the agreed one by more than the limit, as a sentence; null if it is not. Amounts are

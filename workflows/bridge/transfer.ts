@@ -81,6 +81,12 @@ export function isVetoed(transfer: Transfer, isRefused = false): boolean {
   return stepOf(failed).do === 'end' && stepOf(transfer).do !== stepOf(failed).do;
 }
 
+/** It failed, and no refund is due or made by anyone. */
+export function owesNothing(transfer: Transfer): boolean {
+  const step = endStep(endEvidence(transfer));
+  return step.do === 'end' && step.as === 'failed' && transfer.mismatches.length === 0;
+}
+
 /** What an untrusted event says besides its ending against what we would do by ourselves, and no trusted one says. */
 function claimsBesides({ input, cameIn, failure, statuses }: Transfer, event: FlowEvent): readonly string[] {
   const held = fundsHeld({ failure, statuses, cameIn, unverified: [] });

@@ -21,10 +21,15 @@ export function checkInput(flow: Flow, rawInput: unknown): Promise<FlowPreparati
 
 /** The order to a flow's first activity. */
 export function preparationOf(flow: Flow, input: unknown): PreparationOrder {
-  const { runId, firstExecutionRunId, memo } = workflowInfo();
-  const fingerprint = memo?.['fingerprint'];
+  const fingerprint = workflowInfo().memo?.['fingerprint'];
   const startedWith = typeof fingerprint === 'string' ? fingerprint : null;
-  return { flowId: flow.flowId, input, wasReset: runId !== firstExecutionRunId, startedWith };
+  return { flowId: flow.flowId, input, wasReset: wasReset(), startedWith };
+}
+
+/** An earlier run of the flow may have sent, before a reset in the UI. */
+export function wasReset(): boolean {
+  const { runId, firstExecutionRunId } = workflowInfo();
+  return runId !== firstExecutionRunId;
 }
 
 type Checks = Pick<Activities, 'prepareFlow' | 'prepareBridgeTransfer'>;

@@ -47,6 +47,14 @@ export interface FlowCarried {
   readonly unsureStop?: Outcome | null;
 }
 
+/** Of an end that says that nothing moved: the store may have been away since it was decided. */
+export interface EndCheck {
+  /** Whether something says otherwise by now: then the flow goes on. */
+  isOvertaken(ended: Outcome): boolean | Promise<boolean>;
+  /** Follows the payment to the end that is proven by now. */
+  follow(): Promise<Outcome>;
+}
+
 /** The state that every flow kind shares: what the query shows, the events, the deadline. */
 export interface Flow {
   readonly kind: FlowKind;
@@ -76,12 +84,16 @@ export interface Flow {
   updates: number;
   /** When it parked last, ms; 0: never in this run. */
   parkedAtMs: number;
+  /** An end was decided, and is being checked: the flow takes no order any more that would move money. */
+  isEnding: boolean;
   /** Number of writes to the store in progress: the flow does not end before they are done, or took too long. */
   notifying: number;
   /** Attempts to stop it that are under way. */
   stopping: number;
   /** Why the flow must not be stopped although nothing was sent; null if there is no such check. */
   beforeStop: (() => Promise<string | null>) | null;
+  /** How its end is checked by what came since it was decided; null: its kind does not do that yet. */
+  endCheck: EndCheck | null;
   /** What is proven of its money so far, by the events that were taken and by the lookup. */
   proven: () => readonly Meaning[];
   /**
@@ -157,9 +169,11 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     money: carried?.money ?? { at: 'unsent' },
     updates: 0,
     parkedAtMs: 0,
+    isEnding: false,
     notifying: 0,
     stopping: 0,
     beforeStop: null,
+    endCheck: null,
     proven: () => [],
     vetoed: () => false,
     evidence: () => NO_EVIDENCE,

@@ -7,7 +7,7 @@ import type { WhyNotClosed } from '../../activities/claims.js';
 import type { PersonOrder } from '../../src/protocol/messages.js';
 import { PARK_ACTIONS, type ParkAction, type ParkReason, UPDATES } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
-import { act } from './activities.js';
+import { act, wasReset } from './activities.js';
 import type { Mismatch } from './event-book.js';
 import type { Flow } from './flow.js';
 import { FlowEnd } from './flow-end.js';
@@ -26,6 +26,7 @@ export interface ParkOptions {
   readonly refusalOf?: (order: Resolution) => string | null;
 }
 
+const STOPPED = 'the flow was stopped at this moment';
 const DECIDED = 'what is proven by now decides';
 const CANNOT_READ =
   'the inbox cannot be read now, or a webhook is still being matched, and may say otherwise: order it again';
@@ -67,11 +68,16 @@ export async function park(
   while (!(await condition(settled, flow.scaled(REMINDER_MS), REMIND))) remind();
   notifying.cancel();
   const order = flow.resolution as Resolution | null;
-  const why = order === null ? null : await judge(order);
+  const judged = order === null ? null : await judge(order);
+  const why = flow.stop === null ? judged : STOPPED;
   flow.resolution = null;
   flow.parked = null;
   showParked(null);
   void notifyUnparked(flow, since);
+  if (order !== null && why !== null) {
+    flow.refused = { order, why };
+    flow.note(`${order.action} refused: ${why}`, order.actor);
+  }
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (order === null) {
     flow.note('a late event decided');
@@ -81,8 +87,6 @@ export async function park(
     flow.note(`${order.action}: ${order.note}`, order.actor);
     return order;
   }
-  flow.refused = { order, why };
-  flow.note(`${order.action} refused: ${why}`, order.actor);
   return 'decided';
 
   async function judge(asked: Resolution): Promise<string | null> {
@@ -158,7 +162,8 @@ async function closeClaims(
   remind: () => void,
 ): Promise<string | null> {
   const [claims, judged] = [flow.claims(), flow.book.ids()];
-  const order = { flowId: flow.flowId, claims, action, order: { actor, note }, against, judged };
+  const about = { flowId: flow.flowId, claims, wasReset: wasReset() };
+  const order = { ...about, action, order: { actor, note }, against, judged };
   const closing = observed(() => act(STORE, 'Close the claims to further sends', flow.timeScale).closeByOrder(order));
   while (!(await condition(closing.settled, flow.scaled(REMINDER_MS), REMIND))) remind();
   const [why] = await closing.promise;

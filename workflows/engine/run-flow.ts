@@ -59,7 +59,7 @@ function answerUpdates(flow: Flow): void {
     cancelUpdate,
     async (given) => {
       const order = await admit(flow, { update: UPDATES.cancel, action: 'cancel' }, given);
-      const refusal = await tryStop(flow, 'cancelled', order);
+      const refusal = (await tryStop(flow, 'cancelled', order)) ?? (await whyNotCancelled(flow));
       if (refusal === null) return { cancelled: true };
       flow.note(`cancel refused: ${refusal}`, order.actor);
       throw cancelRefused(refusal);
@@ -110,6 +110,14 @@ function handleUiCancel(flow: Flow): void {
   );
 }
 
+/** Another stop may have been faster, or a step that was about to end the flow. Null: it is cancelled, or will be. */
+async function whyNotCancelled(flow: Flow): Promise<string | null> {
+  // A new run carries the stop out.
+  await condition(() => flow.view().outcome !== null || flow.continuesAsNew);
+  const { outcome } = flow.view();
+  return outcome === null || outcome.state === 'cancelled' ? null : `it has ended as ${outcome.state}`;
+}
+
 const cancelRefused = (why: string) => notAllowed('cancel_refused', `The flow cannot be cancelled: ${why}.`);
 
 const MOVED_ON = 'The flow has moved on since the order was given. Look at it again.';
@@ -158,6 +166,7 @@ async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
   const saysNothingMoved =
     ended.state !== 'completed' && ended.state !== 'refunded' && ended.reason !== 'closed_by_person';
   if (!saysNothingMoved) return ended;
+  flow.isEnding = true;
   const mayBeReported = ended.reason !== null && MAY_BE_REPORTED.includes(ended.reason);
   const isRefused = ended.reason === 'rejected_by_service';
   for (;;) {
@@ -165,6 +174,12 @@ async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
     const why =
       (await whyMaybeSent(flow, ended.reason ?? ended.state)) ??
       (await whyMoved(flow, RECORD_PATIENCE_MS, { mayBeReported, isRefused }));
+    if (flow.endCheck !== null && (await flow.endCheck.isOvertaken(ended))) {
+      return flow.endCheck
+        .follow()
+        .catch((error) => outcomeOf(flow, error))
+        .then((proven) => unlessMoved(flow, proven));
+    }
     if (why !== null) return askPerson(flow, ended.detail, why, isRefused);
     if (flow.stopping === 0) return flow.stop ?? ended;
     // What comes until the stop has decided may prove that money moved.

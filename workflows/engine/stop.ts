@@ -1,10 +1,10 @@
-import { condition, workflowInfo } from '@temporalio/workflow';
+import { condition } from '@temporalio/workflow';
 import type { ClaimOrder } from '../../src/store/claim.js';
 import { mayEndUnsent, saysMoneyMoved } from '../../src/protocol/decisions.js';
 import type { Outcome, PersonOrder } from '../../src/protocol/messages.js';
 import type { ClaimRef } from '../../activities/types.js';
 import { observed, within } from './waits.js';
-import { act } from './activities.js';
+import { act, wasReset } from './activities.js';
 import { endFromDecision, FlowEnd } from './flow-end.js';
 import { brief } from './event-book.js';
 import type { Flow } from './flow.js';
@@ -39,6 +39,8 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
     if (why !== null) return why;
   }
   if (flow.view().outcome !== null) return HAS_ENDED;
+  // What came since its claims are being closed is judged by that order alone.
+  if (flow.resolution !== null) return BEING_DECIDED;
   // No await before this decision: the flow must not schedule a submit between it and the mark.
   if (flow.money.at === 'unsent' || flow.money.at === 'elsewhere') {
     flow.stop ??= stoppedBy(state, order);
@@ -47,7 +49,7 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
   if (flow.money.at === 'claimed') {
     const voided = await voidUnsent(flow, flow.money.claim, state);
     if (voided === undefined) return STORE_UNAVAILABLE;
-    if (voided) {
+    if (voided && flow.money.at === 'claimed') {
       flow.stop ??= stoppedBy(state, order);
       return null;
     }
@@ -63,6 +65,7 @@ export function whyNoStop(flow: Flow): string | null {
 
 const NEVER_ASKED = 'it was started elsewhere, and could not be asked how it ended';
 const HAS_ENDED = 'it has ended';
+const BEING_DECIDED = 'an order of a person is being carried out';
 const MAY_HAVE_MOVED = 'money may have moved already';
 const STORE_UNAVAILABLE = 'the store cannot say now whether money moved';
 
@@ -74,13 +77,12 @@ const STORE_UNAVAILABLE = 'the store cannot say now whether money moved';
 export async function whyMaybeSent(flow: Flow, reason: string): Promise<string | null> {
   const { money } = flow;
   if (money.at !== 'unsent') return null;
-  const { runId, firstExecutionRunId } = workflowInfo();
   const order = {
     flowId: flow.flowId,
     claims: flow.claims(),
     done: money.done ?? [],
     reason,
-    wasReset: runId !== firstExecutionRunId,
+    wasReset: wasReset(),
   };
   const left = await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Void what was never sent', flow.timeScale).voidUnsentOf(order),

@@ -7,7 +7,7 @@ import { brief, selectedEvent } from './event-book.js';
 import { endFromDecision, endFlow, FlowEnd } from './flow-end.js';
 import { VETOED } from './stop.js';
 import { decideMismatch, trustClaimed } from './evidence.js';
-import type { Flow } from './flow.js';
+import type { EndCheck, Flow } from './flow.js';
 import { continueFlowAsNew, tooLong } from './run-flow.js';
 import { askPerson, park } from './park.js';
 import { lookOnce, parkAndLook, pollStatus } from './look.js';
@@ -60,15 +60,17 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: TrackPlan
  */
 async function failureConfirmed(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Meaning): Promise<boolean> {
   if (meaning !== 'failed' || plan.failureGraceMs === undefined) return true;
-  const contradicted = () => {
-    const now = paymentState(payment);
-    return now.kind !== 'ended' || now.meaning !== meaning || payment.mismatches.length > 0;
-  };
+  const contradicted = () => !failureStands(payment);
   const summary = 'Is the failure contradicted?';
   if (await condition(contradicted, flow.scaled(plan.failureGraceMs), { summary })) return false;
   // An event against it may be in the inbox, and not have reached the flow.
   await readInbox(flow);
   return !contradicted();
+}
+
+function failureStands(payment: Payment): boolean {
+  const now = paymentState(payment);
+  return now.kind === 'ended' && now.meaning === 'failed' && payment.mismatches.length === 0;
 }
 
 async function waitForChange(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
@@ -178,6 +180,14 @@ async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Fin
     default:
       return meaning satisfies never;
   }
+}
+
+/** A failure is overtaken by an event that contradicts it, and was read last. */
+export function endCheckOf(flow: Flow, payment: Payment, plan: TrackPlan): EndCheck {
+  return {
+    isOvertaken: ({ reason }) => reason === 'failed_at_service' && !failureStands(payment),
+    follow: () => trackPayment(flow, payment, plan),
+  };
 }
 
 /** If no lookup decides, an unverified event is enough to keep the flow from ending as failed by itself. */

@@ -69,6 +69,15 @@ export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = 
   }
 }
 
+/** One more look, right before the flow says that nothing was paid: a payment that it shows is followed. */
+export async function paidMeanwhile(flow: Flow, payment: Payment): Promise<boolean> {
+  const found = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, {}).promise);
+  // A cancel was promised meanwhile: it has looked, too.
+  if (flow.stop !== null) return false;
+  if (found?.says === 'paid' || found?.says === 'other') return takePayment(flow, payment, found);
+  return (paidByEvent(payment) || payment.mismatches.length > 0) && followPayment(flow, payment) === 'paid';
+}
+
 /** A trusted event says that it was paid, or that a payment was begun. */
 export function paidByEvent({ words }: Payment): boolean {
   return words.some((word) => provesPayment(word) && classifyStatus(CHECKOUT_WORDS, word) !== 'failed');

@@ -33,7 +33,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
   async function take(given: PayOrder): Promise<SubmitAnswer> {
     const order = await admit(flow, { update: UPDATES.pay, action: 'pay' }, given, PAY_ORDER_PATIENCE_MS);
     await condition(() => served !== undefined || ended());
-    if (served === undefined || ended()) throw notAllowed('not_allowed', 'The flow has ended.');
+    if (served === undefined || ended()) throw notAllowed('not_allowed', ENDED);
     const payment = served;
     const { input, ...terms } = await describe(flow, payment, order);
     const first = payment.steps[PAY.step];
@@ -41,7 +41,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
       throw notAllowed('other_request', 'Another payment of this invoice was ordered before. It stands.');
     }
     if (first === undefined) {
-      if (flow.stop !== null || ended()) throw notAllowed('not_allowed', 'The flow has ended.');
+      if (flow.stop !== null || flow.isEnding || ended()) throw notAllowed('not_allowed', ENDED);
       if (payment.answers[PAY.step] !== undefined) throw notAllowed(PAID_BY_ANOTHER_WAY, PAID);
       payment.input = input;
       payment.steps = { ...payment.steps, [PAY.step]: terms };
@@ -50,7 +50,10 @@ export function openPayUpdates(flow: Flow): PayUpdates {
       flow.extendDeadline();
     }
     await condition(() => payment.answers[PAY.step] !== undefined || flow.parked !== null || ended());
-    return payment.answers[PAY.step] ?? { kind: 'none', reason: flow.parked?.reason ?? 'ended' };
+    const answer = payment.answers[PAY.step];
+    // The flow was about to end when the order came.
+    if (answer === undefined && ended() && flow.money.at === 'unsent') throw notAllowed('not_allowed', ENDED);
+    return answer ?? { kind: 'none', reason: flow.parked?.reason ?? 'ended' };
   }
 
   onUpdate(
@@ -70,6 +73,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
   };
 }
 
+const ENDED = 'The flow has ended.';
 const PAID = 'The invoice is being paid in another way. This flow has sent nothing for this order.';
 
 /** The flow's input, as if the order had come with it. */
@@ -89,7 +93,7 @@ async function describe(flow: Flow, payment: Payment, payOrder: PayOrder): Promi
       () => act(READ, 'Check the order to pay', flow.timeScale).describeStep(order),
       () => flow.view().outcome !== null,
     );
-    if (described === undefined) throw notAllowed('not_allowed', 'The flow has ended.');
+    if (described === undefined) throw notAllowed('not_allowed', ENDED);
     return described;
   } catch (error) {
     if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) throw error;

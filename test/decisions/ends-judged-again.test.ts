@@ -1,0 +1,166 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { InvoicePayment } from '../../src/contract/invoice.js';
+import { RejectedError } from '../../src/service-client/index.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
+import bankCheckout from '../kinds/bank-checkout.js';
+import {
+  ended,
+  holdReadings,
+  holdVoids,
+  inInbox,
+  noted,
+  openDecisionBench,
+  parked,
+  resolve,
+  TIME_SCALE,
+} from './bench.js';
+
+const LONG = { timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
+const BY = { actor: 'ann' };
+/** A flow gives up one question to its inbox after this time, ms. */
+const PATIENCE_MS = 15_000;
+
+let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+/** The answer of the invoice's lookup; undefined: the sandbox's. */
+let invoice: (() => Promise<InvoicePayment>) | undefined;
+beforeAll(async () => {
+  decisions = await openDecisionBench((service) => ({
+    getInvoicePayment: (reference) => (invoice === undefined ? service.getInvoicePayment(reference) : invoice()),
+  }));
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => decisions.close());
+
+const MINUTES_SECONDS = 6_000;
+const SHORT = { timeScale: TIME_SCALE, deadlineSeconds: MINUTES_SECONDS };
+const toDeadline = () => decisions.bench.pass(MINUTES_SECONDS * 1_000 * TIME_SCALE);
+const startInvoice = async (word: string) => {
+  const reference = newReference(word);
+  const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, ...SHORT };
+  const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+  await noted(handle, /waits for the order/);
+  return { reference, handle };
+};
+
+const awaitingApproval = async (word: string) => {
+  const handle = await decisions.bench.start(transferInput(newReference(word), { approval: 'required', ...SHORT }));
+  await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
+  return handle;
+};
+
+describe('an end that was decided while the inbox could not be read', () => {
+  const cannotRead = () =>
+    vi.spyOn(decisions.store.inbox, 'list').mockRejectedValue(new StoreUnavailableError('SQLITE_BUSY', 'database'));
+
+  /** So many readings were given up, and the next one has begun. */
+  const givenUp = async (handle: WorkflowHandle, times: number, away: ReturnType<typeof cannotRead>) => {
+    const { length } = away.mock.calls;
+    await decisions.bench.pass(times * PATIENCE_MS + 2_000);
+    await untilFlow(
+      handle,
+      ({ view }) => view.timeline.filter(({ detail }) => detail === 'the inbox could not be read').length === times,
+    );
+    await until('the next reading', async () => away.mock.calls.length > length);
+  };
+
+  test('is none for a transfer that owes a refund by what the inbox holds once it can be read', async () => {
+    const handle = await decisions.bench.start(transferInput(newReference('owes'), LONG));
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    const away = cannotRead();
+    await handle.signal('events', [trusted('FAILED', { facts: { failureStage: 'deposit' } })]);
+    await givenUp(handle, 2, away);
+    await inInbox(decisions, handle.workflowId, 'FAILED', { body: { refund_details: { status: 'PENDING' } } });
+    away.mockRestore();
+    const { view } = await untilFlow(handle, (report) => report.view.outcome !== null || report.view.parked !== null);
+    expect(view).toMatchObject({ outcome: null, stage: 'refunding', parked: { reason: 'refund_needed' } });
+    await handle.terminate();
+  });
+
+  test('is none for a checkout while the inbox holds an event that differs: once a person dismissed that one, it fails', async () => {
+    const reference = newReference('differs');
+    const handle = await decisions.bench.startFlow('bank-checkout', reference, {
+      ...bankCheckout.input(reference),
+      ...LONG,
+    });
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    const away = cannotRead();
+    await handle.signal('events', [trusted('FAILED')]);
+    await givenUp(handle, 1, away);
+    await inInbox(decisions, handle.workflowId, 'PENDING', { body: { amount: '1', currency: 'ZZZ' } });
+    away.mockRestore();
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'event_mismatch' });
+    await resolve(handle, 'dismiss-event');
+    expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'failed_at_service' } });
+  });
+
+  test('is none for an invoice that its customer paid meanwhile: the service is asked again', async () => {
+    const { reference, handle } = await startInvoice('paid-meanwhile');
+    const away = cannotRead();
+    await toDeadline();
+    await givenUp(handle, 1, away);
+    const paid = { referenceId: reference, status: 'SUCCESSFUL', amount: '1000.5', currency: 'KES' };
+    invoice = () => Promise.resolve(paid);
+    away.mockRestore();
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+    invoice = undefined;
+  });
+});
+
+test('an invoice that its service does not know is unpaid, and expires by itself', async () => {
+  const { handle } = await startInvoice('unknown');
+  const about = { httpStatus: 404, message: 'Not found', fields: [], isRateExpired: false, isAboutReference: false };
+  invoice = () => Promise.reject(new RejectedError('getInvoicePayment', { ...about, saysNoRecord: true }));
+  await toDeadline();
+  expect(await ended(handle)).toMatchObject({ state: 'expired' });
+  invoice = undefined;
+});
+
+describe('an order that comes while the deadline ends its flow', () => {
+  test('to cancel it finds the claim void: it says that the flow expired', async () => {
+    const handle = await awaitingApproval('expired-first');
+    const voids = holdVoids(decisions, 2);
+    await toDeadline();
+    await until('the deadline to void the claim', () => voids.begun() === 1);
+    const isRefused = expect(handle.executeUpdate('cancel', { args: [BY] })).rejects.toMatchObject({
+      cause: { message: 'The flow cannot be cancelled: it has ended as expired.' },
+    });
+    await until('the cancel to void it, too', () => voids.begun() === 2);
+    voids.letGo(0);
+    expect(await ended(handle)).toMatchObject({ state: 'expired' });
+    voids.letGo(1);
+    await isRefused;
+  });
+  test('to approve its quote is refused', async () => {
+    const handle = await awaitingApproval('approved-late');
+    const readings = holdReadings(decisions, 1);
+    await toDeadline();
+    await until('the deadline to read the inbox', () => readings.begun() === 1);
+    await expect(handle.executeUpdate('approveQuote', { args: [BY] })).rejects.toMatchObject({
+      cause: { type: 'not_allowed', message: 'The flow waits for no approval of a quote.' },
+    });
+    readings.letGo(0);
+    expect(await ended(handle)).toMatchObject({ state: 'expired' });
+  });
+
+  test('to pay its invoice is refused, and nothing is sent', async () => {
+    const { reference, handle } = await startInvoice('paid-late');
+    const readings = holdReadings(decisions, 2);
+    readings.letGo(0);
+    await toDeadline();
+    await until('its end to be checked', () => readings.begun() === 2);
+    const isRefused = expect(handle.executeUpdate('pay', { args: [{ ...BY, mobileMoney }] })).rejects.toMatchObject({
+      cause: { type: 'not_allowed', message: 'The flow has ended.' },
+    });
+    await isRefused;
+    readings.letGo(1);
+    expect(await ended(handle)).toMatchObject({ state: 'expired' });
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+  });
+});

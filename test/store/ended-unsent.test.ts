@@ -1,0 +1,84 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createClaimActivities, pinOf } from '../../activities/claims.js';
+import type { Store } from '../../src/store/store.js';
+import { depsOver } from './deciding-activities.js';
+import { describeStores } from './store-kinds.js';
+import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const word = {
+  action: 'mark-completed',
+  order: { actor: 'ada', note: 'looked into it' },
+  against: [],
+  judged: [],
+} as const;
+const flowId = 'invoice-payment/i1';
+
+describeStores('a flow that ends before its first send', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  let activities: ReturnType<typeof createClaimActivities>;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+    activities = createClaimActivities(depsOver(store, {}));
+  });
+  afterEach(() => temporary.remove());
+
+  const keyOf = (operation: string, reference: string) => ({ account: 'default', operation, reference });
+  const asked = (wasReset: boolean) =>
+    activities.voidUnsentOf({ flowId, claims: [], done: [], reason: 'cancelled', wasReset });
+  const phasesOf = async (id: string) => (await store.claims.ofFlow(id)).map(({ phase }) => phase).toSorted();
+  const claimOf = async (operation: string) =>
+    ({ operation, reference: 'i1', flowId, fingerprint: 'f', pin: await pinOf(depsOver(store, {})) }) as const;
+
+  it('has sent nothing if it has no claim, unless it was reset and the claims may have been lost in a restore', async () => {
+    await store.deployment.raiseEpoch(1);
+    expect(await asked(true)).toEqual([expect.stringMatching(/restored/)]);
+    expect(await asked(false)).toEqual([]);
+    // By that its claims are closed, so that a reset sends nothing.
+    expect(await asked(true)).toEqual([]);
+    expect(await phasesOf(flowId)).toEqual(['void', 'void']);
+  });
+
+  it('sends nothing later, by a reset, under a claim that it never asked for', async () => {
+    const order = { flowId, claims: [await claimOf('payInvoice')], done: [], reason: 'cancelled', wasReset: false };
+    expect(await activities.voidUnsentOf(order)).toEqual([]);
+    const ask = { owner: 'o', flowId, fingerprint: 'f' };
+    expect(await store.claims.reserve(keyOf('payInvoice', 'i1'), ask)).toMatchObject({ kind: 'void' });
+  });
+
+  it.each(['it ended by itself', 'a person said how it ended'])(
+    'sends nothing later, by a reset, under a claim that it had not named when %s',
+    async (how) => {
+      const claims = [await claimOf('createInvoice')];
+      const key = keyOf('createInvoice', 'i1');
+      await store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
+      await store.claims.markSending(key, 'o');
+      await store.claims.recordAnswer(key, {});
+      const ended = { flowId, claims, wasReset: false };
+      expect(
+        how === 'it ended by itself'
+          ? await activities.voidUnsentOf({ ...ended, done: ['createInvoice'], reason: 'deadline_passed' })
+          : await activities.closeByOrder({ ...ended, ...word }),
+      ).toEqual([]);
+      expect(await phasesOf(flowId)).toEqual(['answered', 'void']);
+    },
+  );
+
+  it('is not said to have sent nothing by a person who closes it, if its claim may have been lost in a restore', async () => {
+    await store.deployment.raiseEpoch(1);
+    expect(await activities.closeByOrder({ ...word, flowId: 'crypto-send/c1', claims: [], wasReset: true })).toEqual(
+      [],
+    );
+    expect(await phasesOf('crypto-send/c1')).toEqual(['sending']);
+  });
+
+  it('leaves the claim of a refund alone, under whose reference it was started: that one is of another flow', async () => {
+    const key = keyOf('sendCrypto', 'b1.refund');
+    await store.claims.reserve(key, { owner: 'o', flowId: 'bridge-transfer/b1', fingerprint: 'f' });
+    const ended = { flowId: 'crypto-send/b1.refund', claims: [], wasReset: false };
+    expect(await activities.voidUnsentOf({ ...ended, done: [], reason: 'cancelled' })).toEqual([]);
+    expect(await activities.closeByOrder({ ...ended, ...word })).toEqual([]);
+    expect(await phasesOf('bridge-transfer/b1')).toEqual(['reserved']);
+  });
+});
