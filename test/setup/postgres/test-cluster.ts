@@ -1,6 +1,6 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -33,7 +33,7 @@ export async function startTestCluster(
     log(`\nSKIPPED: ${what} are skipped. Install the package "postgresql" to run them.\n`);
     return undefined;
   }
-  const folder = await mkdtemp(join(tmpdir(), 'towline-postgres-'));
+  const folder = await mkdtemp(join(await fastFolder(), 'towline-postgres-'));
   const asUser = await unprivileged(folder);
   const password = randomBytes(12).toString('hex');
   const passwordFile = join(folder, 'password');
@@ -69,6 +69,19 @@ export async function startTestCluster(
     },
   };
 }
+
+/**
+ * In memory, if this system has a file system there with room enough: each database of a test is 350 files, and to create
+ * and delete those on a disk takes two thirds of Postgres's CPU time.
+ */
+async function fastFolder(): Promise<string> {
+  const memory = '/dev/shm';
+  const found = await statfs(memory).catch(() => undefined);
+  return found !== undefined && found.bavail * found.bsize > ROOM_BYTES ? memory : tmpdir();
+}
+
+/** A run takes a tenth of it. */
+const ROOM_BYTES = 2 ** 30;
 
 /** Postgres refuses to run as root: then another user gets the folder. @returns the prefix of its commands */
 async function unprivileged(folder: string): Promise<readonly string[]> {
