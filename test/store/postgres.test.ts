@@ -1,9 +1,13 @@
+import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openPostgresStore, followDatabaseClock } from '../../src/store/postgres/open.js';
 import { createPostgresConnection } from '../../src/store/postgres/connection.js';
+import { migratePostgres } from '../../src/store/postgres/migrate.js';
+import { POSTGRES_SCHEMA } from '../../src/store/postgres/migrations.js';
 import { turnOf } from '../../src/store/sql-connection.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';
+import { until } from '../harness/until.js';
 import { clusterUrl, makeTemporaryDatabase, type TemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import { startCuttingProxy, type Cut, type CuttingProxy } from './cutting-proxy.js';
 import { anEvent, keyring } from './temporary-store.js';
@@ -207,5 +211,25 @@ const COMMIT = 'COMMIT\0';
       expect(error).toMatchObject({ message: `The store is unavailable (${code})`, place: 'database' });
       expect((error as Error).cause).toBeUndefined();
     }
+  });
+
+  it('is migrated although a statement of a gateway and one of the migration wait for one another', async () => {
+    const steps = ['claims', 'inbox'].map((table) => `ALTER TABLE ${table} ADD COLUMN noted TEXT`);
+    const migrations = [...POSTGRES_SCHEMA.migrations, { usableFrom: 1, steps }];
+    await migratePostgres(database.url, POSTGRES_SCHEMA);
+    const [gateway, watcher] = [new Client(database.url), new Client(database.url)];
+    await Promise.all([gateway.connect(), watcher.connect()]);
+    // So that the database ends the migration, and not this one.
+    await gateway.query(`SET deadlock_timeout = '60s'`);
+    await gateway.query('BEGIN; LOCK TABLE inbox IN ROW EXCLUSIVE MODE');
+    const migrated = migratePostgres(database.url, { needs: 1, migrations });
+    await until('the migration to wait', async () => {
+      const here = '(SELECT oid FROM pg_database WHERE datname = current_database())';
+      const { rows } = await watcher.query(`SELECT 1 FROM pg_locks WHERE NOT granted AND database = ${here}`);
+      return rows.length > 0;
+    });
+    await gateway.query('LOCK TABLE claims IN ROW EXCLUSIVE MODE; COMMIT');
+    expect(await migrated).toBe(migrations.length);
+    await Promise.all([gateway.end(), watcher.end()]);
   });
 });

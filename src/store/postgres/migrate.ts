@@ -9,7 +9,8 @@ const LOCK = 7_216_004_433_120_551n;
 const AGAIN_MS = 200;
 /** A statement that waits for a table's lock blocks all others meanwhile: it gives up, and is tried again. */
 const LOCK_TIMEOUT = '2s';
-const LOCK_NOT_AVAILABLE = '55P03';
+/** `lock_not_available`, and `deadlock_detected`: each of two held what the other one waited for. */
+const IN_THE_WAY: readonly unknown[] = ['55P03', '40P01'];
 
 /**
  * Brings the tables up to date, however long it takes, while gateways and workers continue: the statements of a
@@ -57,25 +58,37 @@ async function versionOf(client: Client): Promise<number> {
 }
 
 async function inOneTransaction(client: Client, statements: readonly string[]): Promise<void> {
-  for (;;) {
-    try {
-      await client.query(`BEGIN; SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; ${statements.join(';\n')}; COMMIT`);
-      return;
-    } catch (error) {
+  const transaction = `BEGIN; SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; ${statements.join(';\n')}; COMMIT`;
+  await untilFree(() =>
+    client.query(transaction).catch(async (error: unknown) => {
       await client.query('ROLLBACK');
-      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE) throw error;
-      await sleep(AGAIN_MS);
-    }
-  }
+      throw error;
+    }),
+  );
 }
 
 /** An interrupted index exists, but is not valid. */
 async function buildIndex(client: Client, name: string, what: string): Promise<void> {
-  const { rows } = await client.query<{ valid: boolean }>(
-    `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass($1)`,
-    [name],
-  );
-  if (rows[0]?.valid === true) return;
-  if (rows[0] !== undefined) await client.query(`DROP INDEX CONCURRENTLY ${name}`);
-  await client.query(`CREATE INDEX CONCURRENTLY ${name} ${what}`);
+  await untilFree(async () => {
+    const { rows } = await client.query<{ valid: boolean }>(
+      `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass($1)`,
+      [name],
+    );
+    if (rows[0]?.valid === true) return;
+    if (rows[0] !== undefined) await client.query(`DROP INDEX CONCURRENTLY ${name}`);
+    await client.query(`CREATE INDEX CONCURRENTLY ${name} ${what}`);
+  });
+}
+
+/** Gateways and workers continue meanwhile: whatever fails because of their locks is tried again. */
+async function untilFree(step: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await step();
+      return;
+    } catch (error) {
+      if (!IN_THE_WAY.includes((error as { code?: unknown }).code)) throw error;
+      await sleep(AGAIN_MS);
+    }
+  }
 }
