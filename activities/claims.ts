@@ -83,7 +83,7 @@ export function createClaimActivities(deps: ActivityDeps) {
         const found = await claims.ofFlow(flowId);
         // The claim of the run before the reset may have been lost with the store.
         if (found.length === 0 && wasReset && pin.epoch > FIRST_EPOCH) return ['unknown: the store was restored'];
-        const ofKind = claimsToBe(flowId, pinOfRun(pin, { wasReset }), [...known, ...found]);
+        const ofKind = claimsToBe(flowId, pin, [...known, ...found]);
         const unnamed = REFUSED_INPUT.includes(reason) ? [] : ofKind.filter(({ key }) => isOpen(key));
         const left: string[] = [];
         for (const { key, ...never } of unnamed) {
@@ -133,14 +133,16 @@ export function createClaimActivities(deps: ActivityDeps) {
     closeByOrder: async (closing: ClosingOrder): Promise<readonly WhyNotClosed[]> => {
       const { flowId, claims: known, action, order, against, judged } = closing;
       for (const claim of known) await requireOwnDeployment(deps, claim);
-      const pin = await pinFor(deps, closing);
+      const pin = await pinOf(deps);
       return storing(async () => {
         const ours = known.map((claim) => ({ key: keyOf(deps, claim), ...unsent(claim) }));
         const isNew = ({ operation, reference }: ClaimKey) =>
           !known.some((claim) => claim.operation === operation && claim.reference === reference);
         const others = (await claims.ofFlow(flowId)).filter(isNew);
         const named = [...ours, ...others.map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }))];
-        const all = [...named, ...claimsToBe(flowId, pin, [...known, ...others])];
+        // Of a run that was reset, even its first claim may have been lost with the store.
+        const asOf = named.length > 0 ? pin : pinOfRun(pin, closing);
+        const all = [...named, ...claimsToBe(flowId, asOf, [...known, ...others])];
         const unless = { flowId, statuses: against, besides: judged, untaken: true };
         const closed = await claims.closeByOrder(all, action, order, unless);
         return closed === 'closed' ? [] : [closed];
@@ -164,17 +166,14 @@ export function createClaimActivities(deps: ActivityDeps) {
 /** After a reset such a flow is refused again; anyone may start one, and must not close the claims of its reference. */
 const REFUSED_INPUT: readonly string[] = ['invalid_input', 'plaintext_input'] satisfies EndReason[];
 
-/**
- * Claims that the flow's kind may use besides those that are known: they are closed, too, so that a reset sends nothing.
- * None under the reference of a refund: no caller may use it, and its claim is that of another flow.
- */
+/** Claims that the flow's kind may use besides those that are known: they are closed, too, so that a reset sends nothing. */
 function claimsToBe(
   flowId: string,
   { account, epoch }: Pin,
   known: readonly Pick<ClaimKey, 'operation' | 'reference'>[],
 ) {
   const flow = parseFlowId(flowId);
-  const made = flow === undefined || isRefundReference(flow.reference) ? [] : moneyOperationsOf(flow);
+  const made = flow === undefined ? [] : moneyOperationsOf(flow);
   return made
     .filter((one) => !known.some((key) => key.operation === one.operation && key.reference === one.reference))
     .map((one) => ({ key: { account, ...one }, flowId, fingerprint: NEVER_RESERVED, epoch }));

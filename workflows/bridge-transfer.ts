@@ -29,10 +29,8 @@ export async function bridgeTransfer(input: unknown, carried?: TransferCarried):
     flow.vetoed = (isRefused) => isVetoed(transfer, isRefused);
     flow.evidence = () => transfer;
     flow.claims = () => [depositClaim(flow, transfer), refundClaim(flow, transfer)];
-    flow.endCheck = {
-      isOvertaken: ({ reason }) => reason === 'failed_at_service' && !owesNothing(transfer),
-      follow: () => follow(flow, transfer),
-    };
+    flow.overtaken = async ({ reason }) =>
+      reason !== 'failed_at_service' || owesNothing(transfer) ? null : follow(flow, transfer);
     if (carried === undefined) {
       await quoteApproved(flow, transfer);
       await makeDeposit(flow, transfer);

@@ -3,14 +3,14 @@ import type { StepEvidence } from '../activities/types.js';
 import type { FlowReport, Outcome } from '../src/protocol/messages.js';
 import { CHECKOUT_WORDS, classifyStatus, provesPayment } from '../src/protocol/statuses.js';
 import { handlePaymentEvents, preparePayment, type PaymentCarried, type Payment } from './engine/payment.js';
-import { endCheckOf, trackPayment } from './engine/track.js';
+import { followedOn, trackPayment } from './engine/track.js';
 import { openPayUpdates, type PayUpdates } from './invoice/pay-updates.js';
 import { runFlow, canContinueAsNew, continueFlowAsNew, tooLong } from './engine/run-flow.js';
 import { submitPayment } from './engine/submit-payment.js';
 import { act } from './engine/activities.js';
 import { differences, pick } from './engine/evidence.js';
 import { endFlow, FlowEnd } from './engine/flow-end.js';
-import type { EndCheck, Flow } from './engine/flow.js';
+import type { Flow } from './engine/flow.js';
 import { askPerson } from './engine/park.js';
 import { READ, SETTLE_PATIENCE_MS } from './engine/policies.js';
 import { observed, within } from './engine/waits.js';
@@ -18,9 +18,9 @@ import {
   followPayment,
   forgetFailures,
   GENERATE,
+  isStillUnpaid,
   lookForPayment,
   paidByEvent,
-  paidMeanwhile,
   PAY,
   planOf,
   whyNotStopped,
@@ -39,38 +39,43 @@ export async function invoicePayment(input: unknown, carried?: PaymentCarried): 
     // An invoice that the service has is not paid by that.
     flow.evidence = () => ({ ...payment, proven: paidByEvent(payment) });
     flow.claims = () => Object.values(payment.steps).map(({ claim }) => claim);
-    flow.endCheck = endCheck(flow, payment);
+    const isNew = carried === undefined && 'generate' in payment.steps;
+    const step: InvoiceStep = { isChecked: !isNew };
+    flow.overtaken = async (ended) => {
+      if (ended.state !== 'expired') return followedOn(flow, payment, planOf(payment), ended);
+      return (await isStillUnpaid(flow, payment)) ? null : payOrFollow(flow, payment, desk, step);
+    };
     flow.answer ??= payment.answers['generate'] ?? payment.answers['pay'] ?? null;
-    // Before its POST there is no invoice that could be paid.
-    if (carried !== undefined || !('generate' in payment.steps)) flow.beforeStop = () => whyNotStopped(flow, payment);
-    if (carried === undefined && 'generate' in payment.steps) await generateInvoice(flow, payment);
-    if (flow.money.at === 'unsent') {
-      handlePaymentEvents(flow, payment, GENERATE);
-      if ((await awaitPayCommand(flow, payment, desk)) === 'ordered') await payInvoice(flow, payment);
+    // Before its POST there is no invoice that could be paid; after it that has moved nothing yet.
+    if (isNew) {
+      await submitPayment(flow, payment, GENERATE);
+      flow.money = { at: 'unsent', done: ['createInvoice'] };
     }
-    return follow(flow, payment);
+    flow.beforeStop = () => whyNotStopped(flow, payment);
+    return payOrFollow(flow, payment, desk, step);
   });
 }
 
-function follow(flow: Flow, payment: Payment): Promise<Outcome> {
+/** Whether the invoice that the service has is known to be the one that was asked for: no other is paid. */
+interface InvoiceStep {
+  isChecked: boolean;
+}
+
+/** Pays the invoice when that is ordered; or follows a payment of it that was made in another way. */
+async function payOrFollow(flow: Flow, payment: Payment, desk: PayUpdates, step: InvoiceStep): Promise<Outcome> {
+  flow.isEnding = false;
+  if (!step.isChecked) await checkInvoice(flow, payment);
+  step.isChecked = true;
+  if (flow.money.at === 'unsent') {
+    handlePaymentEvents(flow, payment, GENERATE);
+    if ((await awaitPayCommand(flow, payment, desk)) === 'ordered') await payInvoice(flow, payment);
+  }
   handlePaymentEvents(flow, payment, planOf(payment));
   return trackPayment(flow, payment, planOf(payment));
 }
 
-function endCheck(flow: Flow, payment: Payment): EndCheck {
-  return {
-    isOvertaken: (ended) =>
-      ended.state === 'expired' ? paidMeanwhile(flow, payment) : endCheckOf(flow, payment, PAY).isOvertaken(ended),
-    follow: () => follow(flow, payment),
-  };
-}
-
-/** Generates the invoice, and reads it: a service that knew the reference may return an invoice of another amount. */
-async function generateInvoice(flow: Flow, payment: Payment): Promise<void> {
-  await submitPayment(flow, payment, GENERATE);
-  // An unpaid invoice has moved nothing; from now on it may be paid on its own page.
-  flow.money = { at: 'unsent', done: ['createInvoice'] };
-  flow.beforeStop = () => whyNotStopped(flow, payment);
+/** Reads the generated invoice: a service that knew the reference may return an invoice of another amount. */
+async function checkInvoice(flow: Flow, payment: Payment): Promise<void> {
   const shown = await readInvoice(flow, payment);
   if (shown === 'paid') return;
   const theirs = shown.says === 'shown' ? shown.facts : {};

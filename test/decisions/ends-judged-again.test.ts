@@ -99,14 +99,24 @@ describe('an end that was decided while the inbox could not be read', () => {
     expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'failed_at_service' } });
   });
 
-  test('is none for an invoice that its customer paid meanwhile: the service is asked again', async () => {
+  test.each([
+    ['paid', 'SUCCESSFUL'],
+    ['may be about to pay', 'INITIATED'],
+  ])('is none for an invoice that its customer %s meanwhile: the service is asked again', async (_, status) => {
     const { reference, handle } = await startInvoice('paid-meanwhile');
     const away = cannotRead();
     await toDeadline();
     await givenUp(handle, 1, away);
-    const paid = { referenceId: reference, status: 'SUCCESSFUL', amount: '1000.5', currency: 'KES' };
-    invoice = () => Promise.resolve(paid);
+    const shows = (word: string) => {
+      const record = { referenceId: reference, status: word, amount: '1000.5', currency: 'KES' };
+      invoice = () => Promise.resolve(record);
+    };
+    shows(status);
     away.mockRestore();
+    if (status === 'INITIATED') {
+      expect((await parked(handle)).parked?.reason).toBe('payment_unclear');
+      shows('SUCCESSFUL');
+    }
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
     invoice = undefined;

@@ -73,6 +73,14 @@ describeStores('a flow that ends before its first send', (kind) => {
     expect(await phasesOf('crypto-send/c1')).toEqual(['sending']);
   });
 
+  it('is known to have sent nothing under a claim that it had not named, also if the store was restored, and it continued', async () => {
+    await store.deployment.raiseEpoch(1);
+    const ended = { flowId, claims: [await claimOf('createInvoice')], done: ['createInvoice'], wasReset: true };
+    await store.claims.reserve(keyOf('createInvoice', 'i1'), { owner: 'o', flowId, fingerprint: 'f' });
+    expect(await activities.voidUnsentOf({ ...ended, reason: 'deadline_passed' })).toEqual([]);
+    expect(await phasesOf(flowId)).toEqual(['reserved', 'void']);
+  });
+
   it('leaves the claim of a refund alone, under whose reference it was started: that one is of another flow', async () => {
     const key = keyOf('sendCrypto', 'b1.refund');
     await store.claims.reserve(key, { owner: 'o', flowId: 'bridge-transfer/b1', fingerprint: 'f' });

@@ -199,6 +199,7 @@ async function noQuote(flow: Flow, claim: ClaimRef, why: string): Promise<Submit
     await unlessStopping(flow);
     return endFlow('failed', 'quote_rejected', `${why}. Nothing was sent.`);
   }
+  await unlessStopping(flow);
   // A send that a person ordered is cancelled: without a quote there is none.
   if (flow.money.at === 'sent') await holdBack(flow, claim, { actor: 'flow', note: why });
   return { kind: 'unknown', reason: why, repeat: 'unknown' };

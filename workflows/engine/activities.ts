@@ -26,7 +26,7 @@ export function preparationOf(flow: Flow, input: unknown): PreparationOrder {
   return { flowId: flow.flowId, input, wasReset: wasReset(), startedWith };
 }
 
-/** An earlier run of the flow may have sent, before a reset in the UI. */
+/** An earlier run of the flow may have sent, before a reset in the UI. Also true in a run that continues another one. */
 export function wasReset(): boolean {
   const { runId, firstExecutionRunId } = workflowInfo();
   return runId !== firstExecutionRunId;

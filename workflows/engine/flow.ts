@@ -47,14 +47,6 @@ export interface FlowCarried {
   readonly unsureStop?: Outcome | null;
 }
 
-/** Of an end that says that nothing moved: the store may have been away since it was decided. */
-export interface EndCheck {
-  /** Whether something says otherwise by now: then the flow goes on. */
-  isOvertaken(ended: Outcome): boolean | Promise<boolean>;
-  /** Follows the payment to the end that is proven by now. */
-  follow(): Promise<Outcome>;
-}
-
 /** The state that every flow kind shares: what the query shows, the events, the deadline. */
 export interface Flow {
   readonly kind: FlowKind;
@@ -84,7 +76,7 @@ export interface Flow {
   updates: number;
   /** When it parked last, ms; 0: never in this run. */
   parkedAtMs: number;
-  /** An end was decided, and is being checked: the flow takes no order any more that would move money. */
+  /** An end was decided, and is being checked: the flow takes no order that would move money. */
   isEnding: boolean;
   /** Number of writes to the store in progress: the flow does not end before they are done, or took too long. */
   notifying: number;
@@ -92,8 +84,11 @@ export interface Flow {
   stopping: number;
   /** Why the flow must not be stopped although nothing was sent; null if there is no such check. */
   beforeStop: (() => Promise<string | null>) | null;
-  /** How its end is checked by what came since it was decided; null: its kind does not do that yet. */
-  endCheck: EndCheck | null;
+  /**
+   * Checks an end that says that nothing moved: the store may have been away since it was decided. How the flow ends if
+   * something says otherwise by now: then it goes on. Null: the end stands.
+   */
+  overtaken: (ended: Outcome) => Promise<Outcome | null>;
   /** What is proven of its money so far, by the events that were taken and by the lookup. */
   proven: () => readonly Meaning[];
   /**
@@ -173,7 +168,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     notifying: 0,
     stopping: 0,
     beforeStop: null,
-    endCheck: null,
+    overtaken: async () => null,
     proven: () => [],
     vetoed: () => false,
     evidence: () => NO_EVIDENCE,

@@ -12,7 +12,7 @@ import {
 } from './payment.js';
 import { runFlow } from './run-flow.js';
 import { submitPayment } from './submit-payment.js';
-import { endCheckOf, isVetoed, trackPayment } from './track.js';
+import { followedOn, isVetoed, trackPayment } from './track.js';
 
 /** A payment that was made elsewhere: it is only tracked. */
 export interface WatchPlan extends TrackPlan {
@@ -40,7 +40,7 @@ export function paymentFlow(kind: FlowKind, plan: PaymentPlan | WatchPlan, own: 
       flow.vetoed = (isRefused) => isVetoed(payment, plan, isRefused);
       flow.evidence = () => payment;
       flow.claims = () => Object.values(payment.steps).map(({ claim }) => claim);
-      flow.endCheck = endCheckOf(flow, payment, plan);
+      flow.overtaken = (ended) => followedOn(flow, payment, plan, ended);
       own.prepared?.(flow, payment);
       if (carried === undefined && 'step' in plan) {
         await submitPayment(flow, payment, plan);

@@ -18,7 +18,7 @@ import { markAs } from './search-attributes.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type Resolution } from './messages.js';
 import { checkOrder, notAllowed, onUpdate, legalAction } from './park.js';
 import { STORE, MAX_SIGNALS_PER_RUN, MAX_UPDATES_PER_RUN, RECORD_PATIENCE_MS } from './policies.js';
-import { askForEnd, tryStop, whyMaybeSent, whyMoved, whyNoStop } from './stop.js';
+import { askForEnd, tryStop, whatWasMoved, whyMaybeSent, whyMoved, whyNoStop } from './stop.js';
 import { FlowEnd } from './flow-end.js';
 import { validateEventChoice } from './event-book.js';
 import { untilProblem } from '../../src/protocol/until.js';
@@ -59,7 +59,8 @@ function answerUpdates(flow: Flow): void {
     cancelUpdate,
     async (given) => {
       const order = await admit(flow, { update: UPDATES.cancel, action: 'cancel' }, given);
-      const refusal = (await tryStop(flow, 'cancelled', order)) ?? (await whyNotCancelled(flow));
+      const why = await tryStop(flow, 'cancelled', order);
+      const refusal = why === null || flow.view().outcome !== null ? await whyNotCancelled(flow) : why;
       if (refusal === null) return { cancelled: true };
       flow.note(`cancel refused: ${refusal}`, order.actor);
       throw cancelRefused(refusal);
@@ -167,19 +168,15 @@ async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
     ended.state !== 'completed' && ended.state !== 'refunded' && ended.reason !== 'closed_by_person';
   if (!saysNothingMoved) return ended;
   flow.isEnding = true;
-  const mayBeReported = ended.reason !== null && MAY_BE_REPORTED.includes(ended.reason);
   const isRefused = ended.reason === 'rejected_by_service';
+  const says = { mayBeReported: ended.reason !== null && MAY_BE_REPORTED.includes(ended.reason), isRefused };
   for (;;) {
     if (flow.stop !== null) return flow.stop;
-    const why =
-      (await whyMaybeSent(flow, ended.reason ?? ended.state)) ??
-      (await whyMoved(flow, RECORD_PATIENCE_MS, { mayBeReported, isRefused }));
-    if (flow.endCheck !== null && (await flow.endCheck.isOvertaken(ended))) {
-      return flow.endCheck
-        .follow()
-        .catch((error) => outcomeOf(flow, error))
-        .then((proven) => unlessMoved(flow, proven));
-    }
+    const moved = await whyMoved(flow, RECORD_PATIENCE_MS, says);
+    const instead = await flow.overtaken(ended).catch((error) => outcomeOf(flow, error));
+    if (instead !== null) return unlessMoved(flow, instead);
+    // Claims are voided last: if the flow goes on, it may need them.
+    const why = moved ?? (await whyMaybeSent(flow, ended.reason ?? ended.state)) ?? whatWasMoved(flow, says);
     if (why !== null) return askPerson(flow, ended.detail, why, isRefused);
     if (flow.stopping === 0) return flow.stop ?? ended;
     // What comes until the stop has decided may prove that money moved.

@@ -19,7 +19,8 @@ import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.
 export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
   flow.stopping += 1;
   const why = await stopUnsent(flow, state, order).finally(() => (flow.stopping -= 1));
-  if (why === STORE_UNAVAILABLE) flow.unsureStop = stoppedBy(state, order);
+  // The claim may be void, or become so.
+  if (why === STORE_UNAVAILABLE || why === BEING_DECIDED) flow.unsureStop = stoppedBy(state, order);
   return why;
 }
 
@@ -35,12 +36,15 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
   if (flow.money.at === 'unsent' || flow.money.at === 'claimed') {
     // Claims are voided last: a stop that is refused must leave them as they are. A webhook may come meanwhile.
     const why =
-      (await flow.beforeStop?.()) ?? (await whyMoved(flow)) ?? (await whyMaybeSent(flow, state)) ?? whatWasMoved(flow);
+      (await flow.beforeStop?.()) ??
+      (await whyMoved(flow)) ??
+      whyTooLate(flow) ??
+      (await whyMaybeSent(flow, state)) ??
+      whatWasMoved(flow);
     if (why !== null) return why;
   }
-  if (flow.view().outcome !== null) return HAS_ENDED;
-  // What came since its claims are being closed is judged by that order alone.
-  if (flow.resolution !== null) return BEING_DECIDED;
+  const late = whyTooLate(flow);
+  if (late !== null) return late;
   // No await before this decision: the flow must not schedule a submit between it and the mark.
   if (flow.money.at === 'unsent' || flow.money.at === 'elsewhere') {
     flow.stop ??= stoppedBy(state, order);
@@ -49,13 +53,19 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
   if (flow.money.at === 'claimed') {
     const voided = await voidUnsent(flow, flow.money.claim, state);
     if (voided === undefined) return STORE_UNAVAILABLE;
-    if (voided && flow.money.at === 'claimed') {
-      flow.stop ??= stoppedBy(state, order);
-      return null;
+    if (voided) {
+      const why = flow.money.at === 'claimed' ? whyTooLate(flow) : MAY_HAVE_MOVED;
+      if (why === null) flow.stop ??= stoppedBy(state, order);
+      else flow.unsureStop = stoppedBy(state, order);
+      return why;
     }
   }
   return MAY_HAVE_MOVED;
 }
+
+/** What came since a person's order closes the claims is judged by that order alone. */
+const whyTooLate = (flow: Flow): string | null =>
+  flow.view().outcome !== null ? HAS_ENDED : flow.resolution !== null ? BEING_DECIDED : null;
 
 /** Why the flow cannot be stopped, if that is known already; null: `tryStop` decides. */
 export function whyNoStop(flow: Flow): string | null {
@@ -111,7 +121,7 @@ export async function whyMoved(flow: Flow, patienceMs = STORE_PATIENCE_MS, says:
 export const VETOED = 'an unverified event claims another ending';
 
 /** The same, of the events that the flow has taken. */
-function whatWasMoved(flow: Flow, { mayBeReported = false, isRefused = false }: EndSays = {}): string | null {
+export function whatWasMoved(flow: Flow, { mayBeReported = false, isRefused = false }: EndSays = {}): string | null {
   if (saysMoneyMoved(provenOf(flow))) return 'it is proven that money moved';
   if (flow.vetoed(isRefused)) return VETOED;
   if (flow.evidence().mismatches.length > 0) return 'a trusted event reports another payment under its reference';

@@ -7,7 +7,7 @@ import { brief, selectedEvent } from './event-book.js';
 import { endFromDecision, endFlow, FlowEnd } from './flow-end.js';
 import { VETOED } from './stop.js';
 import { decideMismatch, trustClaimed } from './evidence.js';
-import type { EndCheck, Flow } from './flow.js';
+import type { Flow } from './flow.js';
 import { continueFlowAsNew, tooLong } from './run-flow.js';
 import { askPerson, park } from './park.js';
 import { lookOnce, parkAndLook, pollStatus } from './look.js';
@@ -182,12 +182,15 @@ async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Fin
   }
 }
 
-/** A failure is overtaken by an event that contradicts it, and was read last. */
-export function endCheckOf(flow: Flow, payment: Payment, plan: TrackPlan): EndCheck {
-  return {
-    isOvertaken: ({ reason }) => reason === 'failed_at_service' && !failureStands(payment),
-    follow: () => trackPayment(flow, payment, plan),
-  };
+/** A failure is overtaken by an event that contradicts it, and was read last: the payment is followed on. */
+export async function followedOn(
+  flow: Flow,
+  payment: Payment,
+  plan: TrackPlan,
+  ended: Outcome,
+): Promise<Outcome | null> {
+  const stands = ended.reason !== 'failed_at_service' || failureStands(payment);
+  return stands ? null : trackPayment(flow, payment, plan);
 }
 
 /** If no lookup decides, an unverified event is enough to keep the flow from ending as failed by itself. */

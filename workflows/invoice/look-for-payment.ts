@@ -69,13 +69,13 @@ export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = 
   }
 }
 
-/** One more look, right before the flow says that nothing was paid: a payment that it shows is followed. */
-export async function paidMeanwhile(flow: Flow, payment: Payment): Promise<boolean> {
-  const found = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, {}).promise);
-  // A cancel was promised meanwhile: it has looked, too.
-  if (flow.stop !== null) return false;
-  if (found?.says === 'paid' || found?.says === 'other') return takePayment(flow, payment, found);
-  return (paidByEvent(payment) || payment.mismatches.length > 0) && followPayment(flow, payment) === 'paid';
+/**
+ * One more look, right before the flow says that nothing was paid: only "not paid" confirms it. A service that shows
+ * nothing has done so for the whole window already.
+ */
+export async function isStillUnpaid(flow: Flow, payment: Payment): Promise<boolean> {
+  const found = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, { isWindowOver: true }).promise);
+  return found?.says === 'not-paid' && !paidByEvent(payment) && payment.mismatches.length === 0;
 }
 
 /** A trusted event says that it was paid, or that a payment was begun. */
@@ -152,7 +152,11 @@ function ask(
   flow: Flow,
   payment: Payment,
   patienceMs: number,
-  { isParked = false, beforeOurs = false }: { isParked?: boolean; beforeOurs?: boolean },
+  {
+    isParked = false,
+    beforeOurs = false,
+    isWindowOver = false,
+  }: Partial<Record<'isParked' | 'beforeOurs' | 'isWindowOver', boolean>>,
 ) {
   const summary = isParked ? 'Ask on, while a person decides' : 'Look whether it is paid already';
   return observed(() =>
@@ -162,7 +166,7 @@ function ask(
       paidByEvent: paidByEvent(payment),
       beforeOurs,
       patienceMs: flow.scaled(patienceMs),
-      windowMs: flow.scaled(payment.windows.settleMs),
+      windowMs: isWindowOver ? 0 : flow.scaled(payment.windows.settleMs),
       timeScale: flow.timeScale,
       isParked,
     }),

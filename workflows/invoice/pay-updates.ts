@@ -41,8 +41,9 @@ export function openPayUpdates(flow: Flow): PayUpdates {
       throw notAllowed('other_request', 'Another payment of this invoice was ordered before. It stands.');
     }
     if (first === undefined) {
-      if (flow.stop !== null || flow.isEnding || ended()) throw notAllowed('not_allowed', ENDED);
+      if (flow.stop !== null || ended()) throw notAllowed('not_allowed', ENDED);
       if (payment.answers[PAY.step] !== undefined) throw notAllowed(PAID_BY_ANOTHER_WAY, PAID);
+      if (flow.isEnding) throw notAllowed('not_allowed', ENDED);
       payment.input = input;
       payment.steps = { ...payment.steps, [PAY.step]: terms };
       flow.note('ordered to pay', order.actor);
@@ -52,7 +53,8 @@ export function openPayUpdates(flow: Flow): PayUpdates {
     await condition(() => payment.answers[PAY.step] !== undefined || flow.parked !== null || ended());
     const answer = payment.answers[PAY.step];
     // The flow was about to end when the order came.
-    if (answer === undefined && ended() && flow.money.at === 'unsent') throw notAllowed('not_allowed', ENDED);
+    const isUnsent = flow.money.at === 'unsent' || flow.stop !== null;
+    if (answer === undefined && ended() && isUnsent) throw notAllowed('not_allowed', ENDED);
     return answer ?? { kind: 'none', reason: flow.parked?.reason ?? 'ended' };
   }
 
