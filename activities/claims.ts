@@ -83,7 +83,7 @@ export function createClaimActivities(deps: ActivityDeps) {
         const found = await claims.ofFlow(flowId);
         // The claim of the run before the reset may have been lost with the store.
         if (found.length === 0 && wasReset && pin.epoch > FIRST_EPOCH) return ['unknown: the store was restored'];
-        const ofKind = claimsToBe(flowId, pin, [...known, ...found]);
+        const ofKind = claimsToBe(flowId, pinOfRun(pin, { wasReset, claims: known }), [...known, ...found]);
         const unnamed = REFUSED_INPUT.includes(reason) ? [] : ofKind.filter(({ key }) => isOpen(key));
         const left: string[] = [];
         for (const { key, ...never } of unnamed) {
@@ -140,8 +140,7 @@ export function createClaimActivities(deps: ActivityDeps) {
           !known.some((claim) => claim.operation === operation && claim.reference === reference);
         const others = (await claims.ofFlow(flowId)).filter(isNew);
         const named = [...ours, ...others.map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }))];
-        // Of a run that was reset, even its first claim may have been lost with the store.
-        const asOf = named.length > 0 ? pin : pinOfRun(pin, closing);
+        const asOf = pinOfRun(pin, closing);
         const all = [...named, ...claimsToBe(flowId, asOf, [...known, ...others])];
         const unless = { flowId, statuses: against, besides: judged, untaken: true };
         const closed = await claims.closeByOrder(all, action, order, unless);
@@ -185,11 +184,15 @@ const isUnsendable = (phase: ClaimPhase | undefined): boolean => phase !== undef
  * For the flow's first activity: pins the deployment that the flow belongs to. A flow that was reset may have sent in
  * an earlier epoch, and its claim may have been lost with the store, so it counts as a flow of that earlier epoch.
  */
-export const pinFor = async (deps: ActivityDeps, run: Pick<PreparationOrder, 'wasReset'>): Promise<Pin> =>
-  pinOfRun(await pinOf(deps), run);
+export const pinFor = async (deps: ActivityDeps, { wasReset }: PreparationOrder): Promise<Pin> =>
+  pinOfRun(await pinOf(deps), { wasReset: wasReset === true, claims: [] });
 
-const pinOfRun = (pin: Pin, { wasReset }: Pick<PreparationOrder, 'wasReset'>): Pin =>
-  wasReset === true ? { ...pin, epoch: Math.max(FIRST_EPOCH, pin.epoch - 1) } : pin;
+/** Of an earlier run, if there may have been one: of the epoch of its claims, or of the epoch before this one. */
+function pinOfRun(pin: Pin, { wasReset, claims }: Pick<ClosingOrder, 'wasReset' | 'claims'>): Pin {
+  if (!wasReset) return pin;
+  const epochs = claims.map((claim) => claim.pin.epoch);
+  return { ...pin, epoch: epochs.length > 0 ? Math.min(...epochs) : Math.max(FIRST_EPOCH, pin.epoch - 1) };
+}
 
 /** The deployment of this worker. */
 export async function pinOf({ store, account }: Pick<ActivityDeps, 'store' | 'account'>): Promise<Pin> {

@@ -42,7 +42,8 @@ export async function invoicePayment(input: unknown, carried?: PaymentCarried): 
     const isNew = carried === undefined && 'generate' in payment.steps;
     const step: InvoiceStep = { isChecked: !isNew };
     flow.overtaken = async (ended) => {
-      if (ended.state !== 'expired') return followedOn(flow, payment, planOf(payment), ended);
+      if (ended.state !== 'expired' || flow.money.at !== 'unsent')
+        return followedOn(flow, payment, planOf(payment), ended);
       return (await isStillUnpaid(flow, payment)) ? null : payOrFollow(flow, payment, desk, step);
     };
     flow.answer ??= payment.answers['generate'] ?? payment.answers['pay'] ?? null;

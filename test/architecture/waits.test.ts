@@ -14,6 +14,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/engine/run-flow.ts condition(() => canContinueAsNew': 'handlers and callbacks, each bounded by itself',
   'workflows/engine/run-flow.ts condition(() => allHandlersFinished': 'handlers and callbacks, each bounded by itself',
   'workflows/engine/stop.ts condition(() => flow.stopping': 'tryStop, which asks store and service for a bounded time',
+  'workflows/invoice/pay-updates.ts condition(() => !flow.isEnding':
+    'the check of the end, which goes on, parks or ends',
   'workflows/engine/run-flow.ts condition(() => flow.view().outcome': 'the flow, whose stop is decided: it ends',
   'workflows/engine/run-flow.ts condition(() => flow.stopping':
     'tryStop, which asks store and service for a bounded time',

@@ -121,6 +121,22 @@ describe('an end that was decided while the inbox could not be read', () => {
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
     invoice = undefined;
   });
+
+  test('is none for an invoice that is ordered to be paid meanwhile, if the customer may be about to pay, and does not', async () => {
+    const { reference, handle } = await startInvoice('ordered-meanwhile');
+    const away = cannotRead();
+    await toDeadline();
+    await givenUp(handle, 1, away);
+    invoice = () => Promise.resolve({ referenceId: reference, status: 'INITIATED', amount: '1000.5', currency: 'KES' });
+    const ordered = handle.executeUpdate('pay', { args: [{ ...BY, mobileMoney }] });
+    away.mockRestore();
+    await noted(handle, /ordered to pay/);
+    invoice = undefined;
+    await decisions.bench.pass(20_000);
+    expect(await ordered).toMatchObject({ kind: 'accepted' });
+    expect(await decisions.executions('payInvoice', reference)).toBe(1);
+    await handle.terminate();
+  });
 });
 
 test('an invoice that its service does not know is unpaid, and expires by itself', async () => {
@@ -168,8 +184,8 @@ describe('an order that comes while the deadline ends its flow', () => {
     const isRefused = expect(handle.executeUpdate('pay', { args: [{ ...BY, mobileMoney }] })).rejects.toMatchObject({
       cause: { type: 'not_allowed', message: 'The flow has ended.' },
     });
-    await isRefused;
     readings.letGo(1);
+    await isRefused;
     expect(await ended(handle)).toMatchObject({ state: 'expired' });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
   });

@@ -81,6 +81,13 @@ describeStores('a flow that ends before its first send', (kind) => {
     expect(await phasesOf(flowId)).toEqual(['reserved', 'void']);
   });
 
+  it('may have sent under a claim that it had not named, if it was reset, and the store was restored since it began', async () => {
+    const ended = { flowId, claims: [await claimOf('createInvoice')], done: ['createInvoice'], reason: 'cancelled' };
+    await store.claims.reserve(keyOf('createInvoice', 'i1'), { owner: 'o', flowId, fingerprint: 'f' });
+    await store.deployment.raiseEpoch(1);
+    expect(await activities.voidUnsentOf({ ...ended, wasReset: true })).toEqual(['payInvoice']);
+  });
+
   it('leaves the claim of a refund alone, under whose reference it was started: that one is of another flow', async () => {
     const key = keyOf('sendCrypto', 'b1.refund');
     await store.claims.reserve(key, { owner: 'o', flowId: 'bridge-transfer/b1', fingerprint: 'f' });

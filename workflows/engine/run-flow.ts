@@ -170,12 +170,13 @@ async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
   flow.isEnding = true;
   const isRefused = ended.reason === 'rejected_by_service';
   const says = { mayBeReported: ended.reason !== null && MAY_BE_REPORTED.includes(ended.reason), isRefused };
-  for (;;) {
+  for (let isVoided = false; ;) {
     if (flow.stop !== null) return flow.stop;
     const moved = await whyMoved(flow, RECORD_PATIENCE_MS, says);
-    const instead = await flow.overtaken(ended).catch((error) => outcomeOf(flow, error));
+    const instead = isVoided ? null : await flow.overtaken(ended).catch((error) => outcomeOf(flow, error));
     if (instead !== null) return unlessMoved(flow, instead);
     // Claims are voided last: if the flow goes on, it may need them.
+    isVoided = flow.money.at === 'unsent';
     const why = moved ?? (await whyMaybeSent(flow, ended.reason ?? ended.state)) ?? whatWasMoved(flow, says);
     if (why !== null) return askPerson(flow, ended.detail, why, isRefused);
     if (flow.stopping === 0) return flow.stop ?? ended;

@@ -36,14 +36,15 @@ export function openPayUpdates(flow: Flow): PayUpdates {
     if (served === undefined || ended()) throw notAllowed('not_allowed', ENDED);
     const payment = served;
     const { input, ...terms } = await describe(flow, payment, order);
+    // If what came since its end was decided says otherwise, the flow goes on, and may be paid.
+    await condition(() => !flow.isEnding || flow.parked !== null || ended());
     const first = payment.steps[PAY.step];
     if (first !== undefined && !sameFingerprint(first.claim.fingerprint, terms.claim.fingerprint)) {
       throw notAllowed('other_request', 'Another payment of this invoice was ordered before. It stands.');
     }
     if (first === undefined) {
-      if (flow.stop !== null || ended()) throw notAllowed('not_allowed', ENDED);
+      if (flow.stop !== null || flow.isEnding || ended()) throw notAllowed('not_allowed', ENDED);
       if (payment.answers[PAY.step] !== undefined) throw notAllowed(PAID_BY_ANOTHER_WAY, PAID);
-      if (flow.isEnding) throw notAllowed('not_allowed', ENDED);
       payment.input = input;
       payment.steps = { ...payment.steps, [PAY.step]: terms };
       flow.note('ordered to pay', order.actor);
