@@ -136,12 +136,9 @@ export function createClaimActivities(deps: ActivityDeps) {
       const pin = await pinOf(deps);
       return storing(async () => {
         const ours = known.map((claim) => ({ key: keyOf(deps, claim), ...unsent(claim) }));
-        const isNew = ({ operation, reference }: ClaimKey) =>
-          !known.some((claim) => claim.operation === operation && claim.reference === reference);
-        const others = (await claims.ofFlow(flowId)).filter(isNew);
+        const others = (await claims.ofFlow(flowId)).filter(isNoneOf(known));
         const named = [...ours, ...others.map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }))];
-        const asOf = pinOfRun(pin, closing);
-        const all = [...named, ...claimsToBe(flowId, asOf, [...known, ...others])];
+        const all = [...named, ...claimsToBe(flowId, pinOfRun(pin, closing), [...known, ...others])];
         const unless = { flowId, statuses: against, besides: judged, untaken: true };
         const closed = await claims.closeByOrder(all, action, order, unless);
         return closed === 'closed' ? [] : [closed];
@@ -166,17 +163,20 @@ export function createClaimActivities(deps: ActivityDeps) {
 const REFUSED_INPUT: readonly string[] = ['invalid_input', 'plaintext_input'] satisfies EndReason[];
 
 /** Claims that the flow's kind may use besides those that are known: they are closed, too, so that a reset sends nothing. */
-function claimsToBe(
-  flowId: string,
-  { account, epoch }: Pin,
-  known: readonly Pick<ClaimKey, 'operation' | 'reference'>[],
-) {
+function claimsToBe(flowId: string, { account, epoch }: Pin, known: readonly Made[]) {
   const flow = parseFlowId(flowId);
   const made = flow === undefined ? [] : moneyOperationsOf(flow);
   return made
-    .filter((one) => !known.some((key) => key.operation === one.operation && key.reference === one.reference))
+    .filter(isNoneOf(known))
     .map((one) => ({ key: { account, ...one }, flowId, fingerprint: NEVER_RESERVED, epoch }));
 }
+
+type Made = Pick<ClaimKey, 'operation' | 'reference'>;
+
+const isNoneOf =
+  (known: readonly Made[]) =>
+  ({ operation, reference }: Made): boolean =>
+    !known.some((one) => one.operation === operation && one.reference === reference);
 
 const isUnsendable = (phase: ClaimPhase | undefined): boolean => phase !== undefined && phase !== 'reserved';
 

@@ -163,6 +163,7 @@ describe('an order that comes while the deadline ends its flow', () => {
     voids.letGo(1);
     await isRefused;
   });
+
   test('to approve its quote is refused', async () => {
     const handle = await awaitingApproval('approved-late');
     const readings = holdReadings(decisions, 1);

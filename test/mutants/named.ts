@@ -276,7 +276,7 @@ export const NAMED: readonly Mutant[] = [
     name: 'word-before-the-claims',
     story: 'a person says how a flow ended that has not named its claims, and those stay open to a reset',
     file: 'activities/claims.ts',
-    find: '[...named, ...claimsToBe(flowId, asOf, [...known, ...others])]',
+    find: '[...named, ...claimsToBe(flowId, pinOfRun(pin, closing), [...known, ...others])]',
     replace: 'named',
     tests: ['test/store/ended-unsent.test.ts'],
   },
