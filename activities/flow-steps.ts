@@ -16,12 +16,12 @@ import { nextTurnMs, windowsOf } from './timing.js';
 import type {
   ClaimStepOrder,
   DescribedStep,
+  Facts,
   FlowPreparation,
   PreparationOrder,
   StatusOrder,
   StatusEvidence,
   StatusReading,
-  StepEvidence,
   StepOrder,
   StepTerms,
   SubmitOutcome,
@@ -103,17 +103,24 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       return found.record;
     },
 
-    /** The facts that the service's record of one step shows. Throws while the service cannot be reached. */
-    async lookAtStep(order: StepOrder): Promise<StepEvidence> {
-      const submission = submissionOf(order);
-      const lookup = statusLookups[submission.operation];
-      if (lookup === undefined) return { says: 'cannot-tell' };
+    /** Looks until the service shows a record of one step that can be compared; returns the record's facts. */
+    async lookAtStep(order: StepOrder): Promise<Facts> {
+      const { operation } = submissionOf(order);
+      const lookup = statusLookups[operation];
+      if (lookup === undefined) throw endsFlow('invalid_input', `${operation} has no lookup`);
       const asked = await asking(() => lookup.read(deps.service, definitionOf(order.flowId).referenceOf(order.input)));
-      if (asked.says === 'shown' && proves(lookup, asked.record)) {
-        return { says: 'shown', facts: lookup.facts(asked.record) };
+      const nextLookMs = nextTurnMs(timeScaleOf(order.input));
+      if (asked.says === 'cannot-tell' && !asked.refused) {
+        throw retryLater('service_unavailable', asked.why, Math.max(nextLookMs, asked.afterMs ?? 0));
       }
-      if (asked.says === 'cannot-tell' && !asked.refused) throw retryLater('service_unavailable', asked.why);
-      return { says: asked.says === 'absent' ? 'absent' : 'cannot-tell' };
+      if (asked.says === 'cannot-tell') throw notYet(asked.why, nextLookMs);
+      if (asked.says === 'absent' || !proves(lookup, asked.record)) {
+        throw notYet('the service does not show it yet', nextLookMs);
+      }
+      const facts = lookup.facts(asked.record);
+      const why = whyIncomparable(facts);
+      if (why !== undefined) throw notYet(why, nextLookMs);
+      return facts;
     },
 
     /** Asks once, and returns any answer. */

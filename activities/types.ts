@@ -185,10 +185,6 @@ export interface StatusReading {
 /** One answer of the status lookup. */
 export type StatusEvidence = LookupAnswer<StatusReading>;
 
-/** What the service's record of one step shows. */
-export type StepEvidence =
-  { readonly says: 'shown'; readonly facts: Facts } | { readonly says: 'absent' | 'cannot-tell' };
-
 /**
  * Result of the first activity of a bridge transfer: the checked input and everything that the flow needs from outside.
  */

@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { StepEvidence } from '../activities/types.js';
+import type { Facts } from '../activities/types.js';
 import type { FlowReport, Outcome } from '../src/protocol/messages.js';
 import { CHECKOUT_WORDS, classifyStatus, provesPayment } from '../src/protocol/statuses.js';
 import { handlePaymentEvents, preparePayment, type PaymentCarried, type Payment } from './engine/payment.js';
@@ -77,9 +77,9 @@ async function payOrFollow(flow: Flow, payment: Payment, desk: PayUpdates, step:
 
 /** Reads the generated invoice: a service that knew the reference may return an invoice of another amount. */
 async function checkInvoice(flow: Flow, payment: Payment): Promise<void> {
-  const shown = await readInvoice(flow, payment);
-  if (shown === 'paid') return;
-  const theirs = shown.says === 'shown' ? shown.facts : {};
+  flow.note('reads the invoice: it is paid only if it is the one that was asked for');
+  const theirs = await readInvoice(flow, payment);
+  if (theirs === 'paid') return;
   const differs = differences(payment.facts, theirs);
   if (differs.length === 0) return flow.enter('generated', 'the invoice can be paid', 'service');
 
@@ -89,26 +89,29 @@ async function checkInvoice(flow: Flow, payment: Payment): Promise<void> {
   endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
 }
 
-/**
- * The invoice's facts. `paid`: it could not be read in time, and was paid meanwhile. If it is unpaid, the flow expires.
- */
-async function readInvoice(flow: Flow, payment: Payment): Promise<StepEvidence | 'paid'> {
+/** The invoice's facts. `paid`: it was paid before it could be read. If it is unpaid at the deadline, the flow expires. */
+async function readInvoice(flow: Flow, payment: Payment): Promise<Facts | 'paid'> {
   const order = { flowId: flow.flowId, step: GENERATE.step, input: payment.input };
   const read = () => act(READ, 'Read the invoice', flow.timeScale).lookAtStep(order);
   for (;;) {
-    const shown = flow.deadlinePassed ? await within(flow, SETTLE_PATIENCE_MS, read) : await untilDeadline(flow, read);
+    const shown = flow.deadlinePassed
+      ? await within(flow, SETTLE_PATIENCE_MS, read)
+      : await unlessPaid(flow, payment, read);
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
     if (shown !== undefined) return shown;
+    if (payment.mismatches.length > 0) return followPayment(flow, payment);
+    payment.lookNow = false;
     if (await lookForPayment(flow, payment)) return 'paid';
     // A person may wait longer: then it is read again.
     if (flow.deadlinePassed) expire();
   }
 }
 
-/** The step's result, or undefined if a stop order or the deadline came first. */
-async function untilDeadline<T>(flow: Flow, step: () => Promise<T>): Promise<T | undefined> {
+/** The step's result, or undefined if a stop order, the deadline, or an event that reports a payment came first. */
+async function unlessPaid<T>(flow: Flow, payment: Payment, step: () => Promise<T>): Promise<T | undefined> {
   const running = observed(step);
-  await condition(() => running.settled() || flow.stop !== null || flow.deadlinePassed);
+  const isReported = () => payment.lookNow || payment.mismatches.length > 0;
+  await condition(() => running.settled() || isReported() || flow.stop !== null || flow.deadlinePassed);
   if (running.settled()) return running.promise;
   running.cancel();
   return undefined;

@@ -110,7 +110,7 @@ export const BridgeRefundConfig = record(
     refund_crypto_amount: amount(),
     fallback_address: text(),
     fallback_method: text(),
-    expires_at: timestamp(),
+    expires_at: text().meta({ format: 'date-time' }),
   },
   [],
 );

@@ -4,31 +4,28 @@ import { decimalsOf } from '../money.js';
 import { BRIDGE_STATUSES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
 import { checkFits, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { UNREADABLE } from '../protocol/messages.js';
-import { amountFact, IDENTIFIER, memberOf, PLAIN_WORD } from './callback.js';
+import { amountFact, IDENTIFIER, isGiven, memberOf, PLAIN_WORD } from './callback.js';
 import { defineFlow, type EventReading } from './flow.js';
+import { assetFacts, factsIn } from './record-facts.js';
 
 /**
  * The two forms of a bridge event: the bare fields, or the envelope `{event, data}`. The service spells the caller's
  * reference in three ways.
  */
 const Bare = SettlementEvent.extend({
-  status: z.string().optional(),
-  reference_id: z.string().optional(),
-  referenceId: z.string().optional(),
+  status: z.unknown().optional(),
+  reference_id: z.string().nullish().catch(undefined),
+  referenceId: z.string().nullish().catch(undefined),
   amount: z.unknown().optional(),
-  currency: z.string().nullish(),
-  chain: z.string().nullish(),
-  token: z.string().nullish(),
 });
 
-const ANY = /./;
+/** Its members that are objects. */
+const DETAILS = ['crypto_payment', 'settlement_details', 'failure_details', 'refund_details'] as const;
 
 /** The fields of an event, taken out of its envelope if it has one. */
 export function bridgeFieldsOf(body: unknown): unknown {
-  if (typeof body !== 'object' || body === null || !('event' in body && 'data' in body)) return body;
-  const { event, data } = body;
-  const isEnvelope = typeof event === 'string' && typeof data === 'object' && data !== null && !Array.isArray(data);
-  return isEnvelope ? data : body;
+  const data = memberOf(body, 'data');
+  return typeof memberOf(body, 'event') === 'string' && isGiven(data) ? data : body;
 }
 
 /**
@@ -39,41 +36,61 @@ export function bridgeWord(said: string): string {
   return BRIDGE_STATUSES.find((status) => status === word) ?? said;
 }
 
-/** Facts to compare and decide by; no personal data, no free text. */
+/**
+ * Facts to compare and decide by; no personal data, no free text. A member that is there and cannot be read may say
+ * anything: its fact is `UNREADABLE`, or that of the whole `body`.
+ */
 function bridgeEvent(body: unknown): EventReading | undefined {
-  const bare = Bare.safeParse(bridgeFieldsOf(body));
+  const fields = bridgeFieldsOf(body);
+  const bare = Bare.safeParse(fields);
   if (!bare.success) return undefined;
   const event = bare.data;
-  const facts: Record<string, string> = {};
-  const add = (name: string, value: string | null | undefined, pattern = ANY) => {
-    if (typeof value === 'string' && pattern.test(value)) facts[name] = value;
-  };
+  const status = typeof event.status === 'string' ? bridgeWord(event.status) : null;
+  const isUnread =
+    (isGiven(event.status) && (status === null || !PLAIN_WORD.test(status))) ||
+    DETAILS.some((details) => hasDetails(fields, details) && !isObject(memberOf(fields, details)));
+  const said = (details: (typeof DETAILS)[number], member: string) => memberOf(memberOf(fields, details), member);
   // Our tolerant schema leaves out what it cannot read.
-  const addAmount = (name: string, read: string | null | undefined, details: string, member: string) =>
-    add(name, amountFact(read ?? memberOf(memberOf(bridgeFieldsOf(body), details), member)));
-  add('serviceReference', event.kotani_reference_id, IDENTIFIER);
-  add('amount', amountFact(event.amount));
-  add('currency', event.currency, PLAIN_WORD);
-  addAmount('settlementAmount', event.settlement_details?.amount, 'settlement_details', 'amount');
-  add('settlementCurrency', event.settlement_details?.currency, PLAIN_WORD);
-  add('chain', event.crypto_payment?.chain ?? event.chain, PLAIN_WORD);
-  add('token', event.crypto_payment?.token ?? event.token, PLAIN_WORD);
-  add('paymentHash', event.crypto_payment?.payment_hash, /^\w{1,128}$/);
-  addAmount('cryptoAmount', event.crypto_payment?.crypto_amount, 'crypto_payment', 'crypto_amount');
-  addAmount('amountMsat', event.crypto_payment?.amount_msat, 'crypto_payment', 'amount_msat');
-  add('cryptoReceivedAt', event.crypto_payment?.received_at, /^[\d:TZ.+-]{10,40}$/);
-  add('failureStage', event.failure_details?.failure_stage, PLAIN_WORD);
-  const refundStatus = event.refund_details?.refund_status;
-  add('refundStatus', refundStatus, PLAIN_WORD);
-  if (typeof refundStatus === 'string' && !PLAIN_WORD.test(refundStatus)) facts['refundStatus'] = UNREADABLE;
-  const refunded = event.refund_details?.refund_crypto_amount;
-  addAmount('refundCryptoAmount', refunded, 'refund_details', 'refund_crypto_amount');
-  if (event.refund_details !== null && event.refund_details !== undefined) facts['refundAnnounced'] = 'true';
-  return {
-    reference: event.provider_reference_id ?? event.referenceId ?? event.reference_id ?? null,
-    status: event.status === undefined ? null : bridgeWord(event.status),
-    facts,
-  };
+  const amountIn = (read: string | null | undefined, details: (typeof DETAILS)[number], member: string) =>
+    amountFact(read ?? said(details, member));
+  const facts = factsIn({
+    body: isUnread ? UNREADABLE : undefined,
+    serviceReference: fitting(event.kotani_reference_id, IDENTIFIER),
+    amount: amountFact(event.amount),
+    currency: givenFact(memberOf(fields, 'currency'), PLAIN_WORD),
+    settlementAmount: amountIn(event.settlement_details?.amount, 'settlement_details', 'amount'),
+    settlementCurrency: givenFact(said('settlement_details', 'currency'), PLAIN_WORD),
+    ...assetFacts(fields),
+    ...assetFacts(memberOf(fields, 'crypto_payment')),
+    paymentHash: fitting(event.crypto_payment?.payment_hash, /^\w{1,128}$/),
+    cryptoAmount: amountIn(event.crypto_payment?.crypto_amount, 'crypto_payment', 'crypto_amount'),
+    amountMsat: amountIn(event.crypto_payment?.amount_msat, 'crypto_payment', 'amount_msat'),
+    cryptoReceivedAt: givenFact(said('crypto_payment', 'received_at'), /^[\d:TZ.+-]{10,40}$/),
+    failureStage: givenFact(said('failure_details', 'failure_stage'), PLAIN_WORD),
+    refundStatus: givenFact(said('refund_details', 'refund_status'), PLAIN_WORD),
+    refundCryptoAmount: amountIn(event.refund_details?.refund_crypto_amount, 'refund_details', 'refund_crypto_amount'),
+    refundAnnounced: hasDetails(fields, 'refund_details') ? 'true' : undefined,
+  });
+  const reference = event.provider_reference_id || event.referenceId || event.reference_id || null;
+  return { reference, status, facts };
+}
+
+/** Some services write an object without members as an empty list. */
+function hasDetails(fields: unknown, member: (typeof DETAILS)[number]): boolean {
+  const said = memberOf(fields, member);
+  return isGiven(said) && !(Array.isArray(said) && said.length === 0);
+}
+
+const isObject = (said: unknown): boolean => typeof said === 'object' && !Array.isArray(said);
+
+/** The text, if it has this form. */
+const fitting = (said: string | null | undefined, form: RegExp): string | undefined =>
+  typeof said === 'string' && form.test(said) ? said : undefined;
+
+/** Undefined only if there is nothing. */
+function givenFact(said: unknown, form: RegExp): string | undefined {
+  if (!isGiven(said)) return undefined;
+  return typeof said === 'string' && form.test(said) ? said : UNREADABLE;
 }
 
 /**

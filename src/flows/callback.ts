@@ -11,9 +11,12 @@ import type { EventReading } from './flow.js';
 export const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 
+/** An empty text or null stands for nothing. */
+export const isGiven = (said: unknown): boolean => said !== undefined && said !== null && said !== '';
+
 /** An amount of an event as a fact. Undefined if there is none. */
 export function amountFact(said: unknown): string | undefined {
-  if (said === undefined || said === null || said === '') return undefined;
+  if (!isGiven(said)) return undefined;
   const text = typeof said === 'number' ? String(said) : said;
   return typeof text === 'string' && /^\d{1,30}(\.\d{1,30})?$/.test(text) ? text : UNREADABLE;
 }
@@ -24,6 +27,10 @@ export const PLAIN_WORD = /^[\w .:-]{1,64}$/;
 export const IDENTIFIER = /^[\w.:-]{1,128}$/;
 
 const word = z.string().trim().regex(PLAIN_WORD).optional().catch(undefined);
+const currency = z
+  .unknown()
+  .transform((said) => (isGiven(said) ? (word.parse(said) ?? UNREADABLE) : undefined))
+  .optional();
 const identifier = z
   .union([z.string(), z.number().transform(String)])
   .pipe(z.string().regex(IDENTIFIER))
@@ -39,17 +46,17 @@ const Fields = z.looseObject({
   fiatAmount: decimal,
   cryptoAmount: decimal,
   crypto_amount: decimal,
-  currency: word,
-  fiatCurrency: word,
+  currency,
+  fiatCurrency: currency,
 });
 /** An event may come in it, or bare. */
-export const EventEnvelope = z.looseObject({ event: z.string(), data: z.looseObject({}) });
+export const EventEnvelope = z.looseObject({ event: z.string(), data: z.unknown().refine(isGiven) });
 
 export type CallbackFields = z.infer<typeof Fields>;
 
 /**
- * Reads an event. A kind passes `statusOf` if other members hold its status, and `factsOf` if only some members surely
- * mean what the flow knows.
+ * Reads an event. A status that is there and cannot be read makes its body `UNREADABLE`. A kind passes `statusOf` if
+ * other members hold its status, and `factsOf` if only some members surely mean what the flow knows.
  */
 export function callbackEvent(
   body: unknown,
@@ -57,14 +64,16 @@ export function callbackEvent(
   factsOf: (fields: CallbackFields, event: string | null) => EventReading['facts'] = commonFacts,
 ): EventReading | undefined {
   const envelope = EventEnvelope.safeParse(body);
-  const parsed = Fields.safeParse(envelope.success ? envelope.data.data : body);
+  const said = envelope.success ? envelope.data.data : body;
+  const parsed = Fields.safeParse(said);
   if (!parsed.success) return undefined;
   const fields = parsed.data;
   const event = envelope.success ? envelope.data.event : null;
+  const isUnread = fields.status === undefined && isGiven(memberOf(said, 'status'));
   return {
     reference: fields.referenceId ?? fields.reference_id ?? fields.provider_reference_id ?? null,
     status: statusOf(fields, event),
-    facts: factsOf(fields, event),
+    facts: { ...factsOf(fields, event), ...(isUnread ? { body: UNREADABLE } : {}) },
   };
 }
 

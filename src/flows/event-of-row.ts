@@ -30,11 +30,12 @@ export function unopenedEventOf(row: InboxRow): FlowEvent {
   return { id: unopenedIdOf(eventIdOf(row)), source, trusted: proof !== null, proof, status, receivedAt, facts };
 }
 
-/** A body that reads as no event still arrives, without status. */
+/** A body that reads as no event still arrives: it may say anything. */
 function toFlowEvent(row: InboxRow, definition: FlowDefinition): FlowEvent {
   const reading = definition.readEvent(row.body);
   // A person who vouches for an event says that it is about the flow itself.
   const proof = reading?.isClaim === true && row.proof !== 'person' ? null : row.proof;
+  const facts = reading?.facts ?? { body: UNREADABLE };
   return {
     id: eventIdOf(row),
     source: row.source,
@@ -42,7 +43,7 @@ function toFlowEvent(row: InboxRow, definition: FlowDefinition): FlowEvent {
     proof,
     status: wordOf(reading),
     receivedAt: row.receivedAt,
-    facts: Object.fromEntries(Object.entries(reading?.facts ?? {}).map(([name, fact]) => [name, short(fact)])),
+    facts: Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, short(fact)])),
   };
 }
 

@@ -168,11 +168,11 @@ function asOfItsObject(
   const name = (body as { readonly event?: unknown } | null | undefined)?.event;
   const [object] = (typeof name === 'string' && OTHER_OBJECTS.exec(name)) || [];
   const isOwn = lookup !== undefined || webhooks.some((own) => own.startsWith(`${object}.`));
-  if (object === undefined || isOwn || reading === undefined || reading.status === null) return reading;
+  if (object === undefined || isOwn || reading === undefined) return reading;
   if (name === 'refund.completed' && refundedWord !== undefined) {
     return { ...reading, status: refundedWord, isClaim: true };
   }
-  return { ...reading, status: `${object} ${reading.status}` };
+  return reading.status === null ? reading : { ...reading, status: `${object} ${reading.status}` };
 }
 
 /** A definition of any kind: parse with `input` first. */

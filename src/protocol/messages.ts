@@ -118,6 +118,9 @@ export interface PayOrder {
 /** A fact that is there and cannot be read: it may differ from what we know, so it counts as different. */
 export const UNREADABLE = 'unreadable';
 
+/** Whether the facts are those of an event of which a part that may decide, or all, cannot be read. */
+export const isUnread = (facts: Readonly<Record<string, string>>): boolean => facts['body'] === UNREADABLE;
+
 /**
  * A wallet's address in a comparable form: the case of hexadecimal digits is a checksum that not every sender writes.
  */

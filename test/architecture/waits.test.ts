@@ -29,7 +29,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/bridge/deposit.ts act(policy': 'the deadline, by submitUntilDeadline around Post.send',
   'workflows/bridge/refund.ts act(submitPolicy(': 'the deadline, by submitUntilDeadline around Post.send',
   'workflows/engine/submit-payment.ts act(submitPolicy(': 'the deadline, by submitUntilDeadline around Post.send',
-  'workflows/invoice-payment.ts act(READ': 'the deadline, by within or untilDeadline around it',
+  'workflows/invoice-payment.ts act(READ': 'the deadline, by within or unlessPaid around it',
   'workflows/bridge/prepare.ts act(READ': 'the deadline, by unlessStopped around it',
   'workflows/engine/activities.ts act(READ': 'the deadline, by unlessStopped around it',
 

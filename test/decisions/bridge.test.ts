@@ -151,6 +151,9 @@ describe('a bridge transfer that failed', () => {
     ['another token', { token: 'USDT' }, /USDC was paid in, and the refund is in USDT/],
     ['another chain', { chain: 'ETHEREUM' }, /paid in on CELO/],
     ['an address of another method', { fallback_method: 'lightning_invoice' }, /address for "lightning_invoice"/],
+    ['an address of no known method', { fallback_method: null, primary_method: null }, /address for "no method"/],
+    ['an amount on no known chain', { chain: undefined }, /no chain or token/],
+    ['an amount in no known token', { token: undefined }, /no chain or token/],
   ])('fault 52: is not refunded by %s', async (_, config, why) => {
     refundConfig = config;
     const { refund, handle } = await tracked('terms');
@@ -184,8 +187,12 @@ describe('a bridge transfer that failed', () => {
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
   });
 
-  test('parks at its deadline if the service may still refund for a day, and sends no refund before that', async () => {
-    refundConfig = { expires_at: new Date(Date.now() + 20 * 3_600_000).toISOString() };
+  test.each([
+    ['for a day', () => ({ expires_at: new Date(Date.now() + 20 * 3_600_000).toISOString() })],
+    ['for a week', () => ({ expires_at: new Date(Date.now() + 7 * 86_400_000).toISOString() })],
+    ['until a time that nobody can read', () => ({ expires_at: 'tomorrow' })],
+  ])('parks at its deadline if the service may still refund %s, and sends no refund before that', async (_, config) => {
+    refundConfig = config();
     const { refund, handle } = await tracked('a-day', { deadlineSeconds: 3_600 });
     refundConfig = {};
     await handle.signal('events', [trusted('FAILED', SETTLEMENT_FAILED)]);

@@ -223,7 +223,10 @@ describe('a failure that an event in the inbox contradicts, which never came to 
       return hasToMatch(reference);
     });
   };
-  const VETOED = { reason: 'conflict', evidence: { why: 'an unverified event claims another ending' } };
+  const VETOED = {
+    reason: 'conflict',
+    evidence: { why: 'an unverified event claims another ending, or cannot be read' },
+  };
 
   test('does not end a withdrawal as failed against an untrusted word that is read only by the last check', async () => {
     const reference = newReference('read-late');

@@ -2,9 +2,11 @@ import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import { RateLimitedError, RejectedError, ServiceUnavailableError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
-import type { InvoicePayment } from '../../src/contract/invoice.js';
+import type { Invoice, InvoicePayment } from '../../src/contract/invoice.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { ended, noted, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+import { UNREADABLE } from '../../src/protocol/messages.js';
+import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 
@@ -25,8 +27,16 @@ const refused = () => {
 /** The service accepts no payment: each attempt is proven not sent, and repeated in an hour. */
 let isBusy = false;
 const triedInVain = new Set<string>();
-/** The invoice itself cannot be read. */
-let isUnread = false;
+/** The answer of the invoice's own lookup; undefined: the sandbox's. */
+let invoice: (() => Promise<Invoice>) | undefined;
+const noInvoice =
+  (httpStatus: number, more = {}) =>
+  () => {
+    const refusal = { httpStatus, fields: [], isRateExpired: false, isAboutReference: false, ...more };
+    return Promise.reject<Invoice>(new RejectedError('getInvoice', refusal));
+  };
+const showsOnly = (shown: Record<string, unknown>) => () =>
+  Promise.resolve({ referenceId: 'r', invoice: shown } as unknown as Invoice);
 
 describe('an invoice whose payment by us waits to be sent', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
@@ -38,8 +48,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
         throw new RateLimitedError('payInvoice', HOUR_MS);
       },
       async getInvoice(reference) {
-        if (isUnread) throw new ServiceUnavailableError('getInvoice', 'http-status', 503);
-        return service.getInvoice(reference);
+        return invoice === undefined ? service.getInvoice(reference) : invoice();
       },
       async getInvoicePayment(reference) {
         return answer === undefined ? service.getInvoicePayment(reference) : answer();
@@ -69,7 +78,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
   test('is paid after a cancel that was refused, since a webhook was still being matched', async () => {
     answer = undefined;
     isBusy = false;
-    isUnread = true;
+    invoice = () => Promise.reject(new ServiceUnavailableError('getInvoice', 'http-status', 503));
     const reference = newReference('cancel-refused');
     const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
     const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 1_800_000 };
@@ -82,9 +91,75 @@ describe('an invoice whose payment by us waits to be sent', () => {
     await decisions.bench.pass(60_000);
     expect(await cancel).toMatchObject({ type: 'cancel_refused' });
     await inbox.match(reference, webhook);
-    isUnread = false;
+    invoice = undefined;
     await decisions.bench.pass(60_000);
     await until('the payment', async () => (await decisions.executions('payInvoice', reference)) === 1, 10_000);
+  });
+
+  /** The invoice exists, is to be paid at once, and cannot be compared with what was asked for. */
+  const unread = async (word: string, answers: () => Promise<Invoice>) => {
+    answer = undefined;
+    isBusy = false;
+    invoice = answers;
+    const reference = newReference(word);
+    const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
+    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 1_800_000 };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    await noted(handle, /reads the invoice/);
+    return { reference, handle };
+  };
+
+  test.each([
+    ['refuses to show it (403)', noInvoice(403)],
+    ['refuses to show it (404 of another part)', noInvoice(404)],
+    ['does not know it yet', noInvoice(404, { saysNoRecord: true })],
+    ['shows it without its amount', showsOnly({ currency: 'KES' })],
+    ['shows it with an amount that cannot be read', showsOnly({ amount: undefined, currency: 'KES' })],
+  ])('is not paid while the service %s, and is paid once it shows the one that was asked for', async (_, answers) => {
+    const { reference, handle } = await unread('unread', answers);
+    await decisions.bench.pass(HOUR_MS);
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+    expect((await noted(handle, /reads the invoice/)).view.parked).toBeNull();
+    invoice = undefined;
+    await decisions.bench.pass(60_000);
+    await noted(handle, /payment accepted/);
+    expect(await decisions.executions('payInvoice', reference)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('is not paid if the service shows another one at last: it parks with both sides', async () => {
+    const { reference, handle } = await unread('another', noInvoice(403));
+    invoice = showsOnly({ amount: 9, currency: 'KES' });
+    await decisions.bench.pass(60_000);
+    const { parked: question } = await parked(handle);
+    expect(question).toMatchObject({ reason: 'duplicate_mismatch', evidence: { theirs: { amount: '9' } } });
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+    await handle.terminate();
+    invoice = undefined;
+  });
+
+  test('is not paid after a trusted event whose status nobody can read: it may say that it is paid', async () => {
+    answer = undefined;
+    isBusy = false;
+    const reference = newReference('odd-status');
+    const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, timeScale: TIME_SCALE };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, { ...input, deadlineSeconds: 60_000 });
+    await noted(handle, /waits for the order/);
+    const unread = trusted('SUCCESSFUL', { source: 'webhook', status: null, facts: { body: UNREADABLE } });
+    await handle.signal('events', [unread]);
+    const paying = handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'event_mismatch', evidence: { differs: ['body'] } });
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+    await handle.terminate();
+    await expect(paying).rejects.toThrow();
+  });
+
+  test('is followed if the customer pays it while it cannot be read: a trusted event says so at once', async () => {
+    const flow = await unread('unread-paid', noInvoice(403));
+    answer = paid;
+    await flow.handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
+    await expectFollowed(flow);
+    invoice = undefined;
   });
 
   test('is not paid by an attempt that comes long after the lookup said "not paid": it is asked again', async () => {

@@ -13,8 +13,14 @@ const LONG = { timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
 type Decisions = Awaited<ReturnType<typeof openDecisionBench>>;
 
 /** An event that no worker can open. @param state `quarantined`: the gateway has given up opening it */
-async function unreadableIn({ store }: Decisions, flowId: string, status: string, state: 'waiting' | 'quarantined') {
-  const event = await inInbox({ store }, flowId, status);
+async function unreadableIn(
+  { store }: Decisions,
+  flowId: string,
+  status: string,
+  state: 'waiting' | 'quarantined',
+  proof: 'capability' | null = 'capability',
+) {
+  const event = await inInbox({ store }, flowId, status, { proof });
   const { inbox } = store;
   if (state === 'quarantined') await inbox.settle([{ id: event.id, state, detail: 'it was not opened' }]);
   const list = inbox.list.bind(inbox);
@@ -103,6 +109,35 @@ describe('a trusted event in the inbox that cannot be decrypted', () => {
     expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'not_executed' } });
   });
 
+  test.each([{ code: 'SUCCESSFUL' }, 7, 'x'.repeat(65)])(
+    'nor does a checkout fail by itself against one that gives %j in place of a status: a person sees that',
+    async (status) => {
+      const reference = newReference('odd-status');
+      const handle = await d.bench.startFlow('bank-checkout', reference, { ...bankCheckout.input(reference), ...LONG });
+      await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+      await inInbox(d, handle.workflowId, 'FAILED', { body: { status } });
+      await handle.signal('events', [trusted('FAILED')]);
+      const { view } = await asked(handle, 'event_mismatch');
+      expect(view.parked).toMatchObject({ reason: 'event_mismatch', evidence: { differs: ['body'] } });
+      await resolve(handle, 'dismiss-event');
+      expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'failed_at_service' } });
+    },
+  );
+
+  test('nor does a checkout fail by itself against an untrusted one that cannot be read: a person decides', async () => {
+    const reference = newReference('odd-claim');
+    const handle = await d.bench.startFlow('bank-checkout', reference, { ...bankCheckout.input(reference), ...LONG });
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    await inInbox(d, handle.workflowId, 'PENDING', { proof: null, body: { status: { code: 'SUCCESSFUL' } } });
+    await handle.signal('events', [trusted('FAILED')]);
+    const { view } = await asked(handle, 'conflict');
+    expect(view.parked).toMatchObject({
+      evidence: { why: 'an unverified event claims another ending, or cannot be read' },
+    });
+    await resolve(handle, 'mark-failed');
+    await ended(handle);
+  });
+
   test('does not let a checkout fail by itself while a gateway may still deliver it', async () => {
     const { handle } = await failingCheckout('waiting');
     await d.bench.pass(2 * READING_MS);
@@ -171,6 +206,21 @@ describe('a refund that the input orders, against a quarantined event', () => {
     expect(view.parked?.reason).toBe('event_mismatch');
     expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
     await resolve(handle, 'dismiss-event');
+    await noted(handle, /the refund was accepted/);
+    expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(1);
+    await handle.terminate();
+    vi.restoreAllMocks();
+  });
+
+  test('is not sent by the input alone against an untrusted FAILED that nobody can read: it may say "refunded"', async () => {
+    const { refund, handle } = await refunds.tracked('untrusted');
+    await unreadableIn(refunds.decisions, handle.workflowId, 'FAILED', 'quarantined', null);
+    await handle.signal('events', [failed()]);
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
+    const why = 'an unverified event cannot be read in full';
+    expect(view.parked).toMatchObject({ reason: 'refund_needed', evidence: { why } });
+    expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
+    await resolve(handle, 'refund-now');
     await noted(handle, /the refund was accepted/);
     expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(1);
     await handle.terminate();

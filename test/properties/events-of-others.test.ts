@@ -10,7 +10,12 @@ const ENDINGS = ['COMPLETED', 'FAILED', 'REFUNDED', 'REVERSED'];
 const OTHERS = ['refund.completed', 'refund.failed', 'refund.lightning.invoice_needed', 'kyc.status.changed', 'system.event']; // prettier-ignore
 
 /** A proven webhook, as its flow sees it. */
-const seen = (kind: FlowKind, event: string | null, status: string, proof: InboxRow['proof'] = 'signature') => {
+const seen = (
+  kind: FlowKind,
+  event: string | null,
+  status: string | null | undefined,
+  proof: InboxRow['proof'] = 'signature',
+) => {
   const data = { reference_id: 'r-1', status };
   const row = { id: 'e', source: 'webhook', proof, body: event === null ? data : { event, data } };
   const found = eventOfRow(flowIdOf(kind, 'r-1'), row as InboxRow);
@@ -31,6 +36,13 @@ describe('the status in an event that is named after another object', () => {
     const { trusted, proof, status } = seen(kind, 'refund.completed', 'COMPLETED');
     expect([trusted, proof, classifyOfAnyKind(status)]).toEqual([false, null, 'refunded']);
     expect(settles(seen(kind, 'refund.completed', 'COMPLETED', 'person'))).toBe(true);
+  });
+
+  it.each(OF_EVENTS_ALONE)('holds a refund of ours back also if it gives no status to a %s', (kind) => {
+    for (const status of [null, '', undefined]) {
+      const event = seen(kind, 'refund.completed', status);
+      expect([event.trusted, classifyOfAnyKind(event.status)]).toEqual([false, 'refunded']);
+    }
   });
 
   it.each(OF_EVENTS_ALONE)('is that of the %s itself if its name fits any kind, or is unknown', (kind) => {

@@ -30,6 +30,19 @@ describe('a refund', () => {
     },
   );
 
+  it.each(['payout', 'fiat_payout', 'a word of tomorrow'])(
+    'is not ruled out by a FAILED of an early stage beside one of the stage "%s", in any order',
+    (failureStage) => {
+      for (const facts of [
+        factsTogether({ failureStage: 'deposit' }, { failureStage }),
+        factsTogether({ failureStage }, { failureStage: 'deposit' }),
+      ]) {
+        const failure = trusted('FAILED', { facts });
+        expect(fundsHeld({ failure, statuses: NOTHING_SEEN, ...NO_CLAIM })).toBe('cannot-tell');
+      }
+    },
+  );
+
   it.each(['PENDING', 'FAILED', 'not_started', 'REJECTED', ' '])(
     'is announced at most if a FAILED says %j about it',
     (refundStatus) => expect(refundBegun({ refundAnnounced: 'true', refundStatus })).toBe(false),

@@ -267,8 +267,8 @@ export const PLANTS: readonly PlantedBug[] = [
     plant: {
       bundle: replacing(
         [
-          `_facts_failureStage!==void 0?_facts_failureStage:"")&&!unverified`,
-          `_facts_failureStage!==void 0?_facts_failureStage:"deposit")&&!unverified`,
+          `_facts_failureStage!==void 0?_facts_failureStage:"")&&!mayBeHeld`,
+          `_facts_failureStage!==void 0?_facts_failureStage:"deposit")&&!mayBeHeld`,
         ],
         [`(statuses)||owesRefund(facts)||owesRefund(cameIn))`, `(statuses)&&owesRefund(facts))`],
         // The end of a flow is checked against what is proven, whatever its kind has decided.

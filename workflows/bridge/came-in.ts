@@ -1,5 +1,5 @@
 import { checkAmount, compareAmounts } from '../../src/money.js';
-import { UNREADABLE } from '../../src/protocol/messages.js';
+import { isUnread, UNREADABLE } from '../../src/protocol/messages.js';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import type { Facts } from '../../activities/types.js';
 
@@ -7,12 +7,15 @@ import type { Facts } from '../../activities/types.js';
 const AMOUNTS = ['cryptoAmount', 'amountMsat', 'refundCryptoAmount'] as const;
 
 /**
- * The smallest reported value of each; unreadable once one of them is; and when the crypto came in. Events may come in
- * any order.
+ * The smallest reported value of each; unreadable once one of them is; when the crypto came in; and whether one of the
+ * events could not be read. Events may come in any order.
  */
 export function smallest(known: Facts, said: Facts): Facts {
-  const { cryptoReceivedAt } = said;
-  const least: Record<string, string> = { ...(cryptoReceivedAt === undefined ? {} : { cryptoReceivedAt }), ...known };
+  const least: Record<string, string> = { ...known };
+  const cameInAt = [known, said].flatMap(({ cryptoReceivedAt }) => cryptoReceivedAt ?? []);
+  const [first] = [...cameInAt.filter((at) => at !== UNREADABLE), ...cameInAt];
+  if (first !== undefined) least['cryptoReceivedAt'] = first;
+  if (isUnread(said)) least['body'] = UNREADABLE;
   for (const name of AMOUNTS) {
     const theirs = said[name];
     if (theirs === UNREADABLE || (theirs !== undefined && isLess(theirs, least[name]))) least[name] = theirs;

@@ -7,6 +7,7 @@ import { endFlow, endFromDecision } from '../engine/flow-end.js';
 import { askPerson } from '../engine/park.js';
 import type { Flow } from '../engine/flow.js';
 import {
+  LONGEST_REFUND_LIFE_MS,
   MAX_REQUOTES,
   QUOTE_MARGIN_MS,
   QUOTED_SUBMIT,
@@ -14,6 +15,7 @@ import {
   submitPolicy,
   UNTAKEN_PAUSE_MOST_MS,
   UNTAKEN_PAUSE_MS,
+  UNREAD_REFUND_LIFE_MS,
 } from '../engine/policies.js';
 import {
   askForEnd,
@@ -227,8 +229,12 @@ function depositAnswerOf(data: BridgeDeposit): BridgeDepositAnswer {
   };
 }
 
-/** A duration between two timestamps of the service's clock, at most a day: our clock does not matter. */
+/**
+ * A duration between two timestamps of the service's clock: ours does not matter. Null if the service names no end; one
+ * that cannot be read may be far away.
+ */
 function lifeOf(created: string | null | undefined, expires: string | null | undefined): number | null {
-  const lifeMs = Date.parse(expires ?? '') - Date.parse(created ?? '');
-  return Number.isFinite(lifeMs) && lifeMs > 0 ? Math.min(lifeMs, 86_400_000) : null;
+  if (expires === undefined || expires === null || expires === '') return null;
+  const lifeMs = Date.parse(expires) - Date.parse(created ?? '');
+  return lifeMs > 0 ? Math.min(lifeMs, LONGEST_REFUND_LIFE_MS) : UNREAD_REFUND_LIFE_MS;
 }

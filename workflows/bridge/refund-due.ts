@@ -1,5 +1,5 @@
 import type { Evidence } from '../../src/protocol/decisions.js';
-import type { FlowEvent } from '../../src/protocol/messages.js';
+import { isUnread, UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
 import type { Facts } from '../../activities/types.js';
 import { asBridgeStatus, cryptoWasPaid, type SeenStatuses } from './statuses.js';
 
@@ -37,30 +37,42 @@ interface Failed {
 export function fundsHeld({ failure, statuses, cameIn, unverified }: Failed): Evidence {
   const facts = failure?.facts ?? {};
   if (cryptoWasPaid(statuses) || owesRefund(facts) || owesRefund(cameIn)) return 'shown';
-  return BEFORE_PAYMENT.test(facts['failureStage'] ?? '') && !unverified.some(saysPaid) ? 'absent' : 'cannot-tell';
+  const mayBeHeld = [facts, cameIn].some(mayHaveComeIn) || unverified.some(saysPaid);
+  return BEFORE_PAYMENT.test(facts['failureStage'] ?? '') && !mayBeHeld ? 'absent' : 'cannot-tell';
 }
 
-/** Whether the event says that the crypto was paid, if it is true. */
+/** Whether the event says that the crypto was paid, if it is true; one that cannot be read may say so. */
 export function saysPaid({ status, facts }: FlowEvent): boolean {
   const word = asBridgeStatus(status?.toUpperCase() ?? null);
-  return owesRefund(facts) || (word !== undefined && cryptoWasPaid({ seen: [word] }));
+  return owesRefund(facts) || mayHaveComeIn(facts) || (word !== undefined && cryptoWasPaid({ seen: [word] }));
 }
 
 /** A FAILED that announces a refund, or comes after the crypto was paid: a settlement can fail only then. */
 function owesRefund(facts: Facts): boolean {
   return (
     facts['refundAnnounced'] === 'true' ||
-    facts['cryptoReceivedAt'] !== undefined ||
+    ![undefined, UNREADABLE].includes(facts['cryptoReceivedAt']) ||
     /^settl/i.test(facts['failureStage'] ?? '')
   );
 }
 
+/** What it says about that cannot be read. */
+const mayHaveComeIn = (facts: Facts): boolean =>
+  isUnread(facts) || [facts['cryptoReceivedAt'], facts['failureStage']].includes(UNREADABLE);
+
 /**
  * The facts of two FAILED events together; if they contradict one another, the facts that owe the customer a refund, or
- * say that it may have been made.
+ * say that it may have been made, or that do not name a stage before the payment.
  */
 export function factsTogether(first: Facts, second: Facts): Facts {
   const together = owesRefund(second) && !owesRefund(first) ? { ...first, ...second } : { ...second, ...first };
   const begun = [first, second].find(refundBegun)?.['refundStatus'];
-  return begun === undefined ? together : { ...together, refundStatus: begun };
+  const stage = [together, first, second]
+    .flatMap((facts) => facts['failureStage'] ?? [])
+    .find((named) => !BEFORE_PAYMENT.test(named));
+  return {
+    ...together,
+    ...(begun === undefined ? {} : { refundStatus: begun }),
+    ...(stage === undefined ? {} : { failureStage: stage }),
+  };
 }

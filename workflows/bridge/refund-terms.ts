@@ -1,7 +1,7 @@
 import type { Facts, RefundOrder } from '../../activities/types.js';
 import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
 import { checkAmount, compareAmounts } from '../../src/money.js';
-import { addressFact } from '../../src/protocol/messages.js';
+import { addressFact, isUnread, UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
 import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
 import { mostToRefund, smallest, wantedOf } from './came-in.js';
 import type { Flow } from '../engine/flow.js';
@@ -21,15 +21,15 @@ export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | strin
   if (refund == null || refund.fallbackAddress === null || refund.cryptoAmount === null) {
     return "the refund terms are not known: the deposit's answer was lost, or they name no address and amount";
   }
-  const { chain, token } = transfer.input;
+  if (refund.chain === null || refund.token === null) return 'the refund terms name no chain or token that can be read';
   const order: RefundTerms = {
     flowId: flow.flowId,
     pin: transfer.pin,
     reference: refundReferenceOf(flow.reference),
     receiverAddress: refund.fallbackAddress.trim(),
     // The answer's words are free text.
-    chain: word(refund.chain ?? chain),
-    token: word(refund.token ?? token),
+    chain: word(refund.chain),
+    token: word(refund.token),
     cryptoAmount: refund.cryptoAmount,
   };
   const fault = faultOf(order) ?? otherThanPaidIn(order, transfer) ?? otherMethod(refund);
@@ -59,9 +59,12 @@ const word = (text: string) => text.trim().toUpperCase();
 export function otherCameIn({ input, cameIn, unverified }: Transfer): string | null {
   const wanted = wantedOf(input);
   const most = mostToRefund(input, cameIn);
+  if (isUnread(cameIn)) return 'an accepted event cannot be read in full';
   if (most !== null && wanted !== undefined && compareAmounts(most, wanted) < 0) {
     return `an event says ${most} ${word(input.token)}, and ${wanted} was to come in: no more than that is sent back`;
   }
+  const isInPart = ({ facts }: FlowEvent) => isUnread(facts) || [facts['chain'], facts['token']].includes(UNREADABLE);
+  if (unverified.some(isInPart)) return 'an unverified event cannot be read in full';
   const other = unverified.flatMap(({ facts }) => [
     ...(differsInWord(facts['token'], input.token) ? [word(facts['token'] ?? '')] : []),
     ...(differsInWord(facts['chain'], input.chain) ? [`something on ${word(facts['chain'] ?? '')}`] : []),
@@ -98,6 +101,7 @@ function otherThanPaidIn({ chain, token, cryptoAmount }: RefundTerms, { input }:
 /** The address belongs to the fallback method, chain and token to the primary one: they must be of the same sort. */
 function otherMethod({ method, fallbackMethod }: { method: string | null; fallbackMethod: string | null }) {
   const [primary, fallback] = [method, fallbackMethod].map((text) => (text ?? '').trim().toLowerCase());
-  if (fallback === primary || (fallback === '' && /address|wallet/.test(primary ?? ''))) return undefined;
+  if ((fallback !== '' && fallback === primary) || (fallback === '' && /address|wallet/.test(primary ?? '')))
+    return undefined;
   return `the amount is for "${primary || 'no method'}", and the address for "${fallback || 'no method'}"`;
 }

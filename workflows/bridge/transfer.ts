@@ -1,7 +1,7 @@
 import type { BridgeDepositAnswer, Pin, Quote, Windows, ClaimRef, Facts } from '../../activities/types.js';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { ENDINGS, endingsOf, endStep, refusedStep, type EndEvidence } from '../../src/protocol/decisions.js';
-import type { FlowEvent } from '../../src/protocol/messages.js';
+import { isUnread, UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
 import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
 import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
 import type { Evidence } from '../engine/event-book.js';
@@ -75,7 +75,8 @@ function claimsOf({ status, facts }: FlowEvent): readonly string[] {
 /** Whether an untrusted event forbids that a proven failure, or a refused deposit, ends the flow as failed. */
 export function isVetoed(transfer: Transfer, isRefused = false): boolean {
   const claimed = endingsOf(transfer.unverified.map(({ status }) => classifyOfAnyKind(status)));
-  if (isRefused && refusedStep(claimed).do === 'park') return true;
+  const isUnclear = transfer.unverified.some(({ facts }) => isUnread(facts));
+  if (isRefused && (isUnclear || refusedStep(claimed).do === 'park')) return true;
   const failed = { ...transfer, unverified: [] };
   const stepOf = (known: Transfer) => endStep(endEvidence(known));
   return stepOf(failed).do === 'end' && stepOf(transfer).do !== stepOf(failed).do;
@@ -92,6 +93,7 @@ function claimsBesides({ input, cameIn, failure, statuses }: Transfer, event: Fl
   const held = fundsHeld({ failure, statuses, cameIn, unverified: [] });
   const theirs = smallest(cameIn, event.facts);
   return [
+    ...(isUnread(event.facts) ? ['anything: it cannot be read'] : []),
     ...(refundBegun(event.facts) && !refundBegun(failure?.facts ?? {}) ? ['refund begun'] : []),
     ...(saysPaid(event) && held !== 'shown' ? ['paid'] : []),
     ...(mostToRefund(input, theirs) === mostToRefund(input, cameIn) ? [] : ['less came in']),
@@ -136,6 +138,7 @@ export function rulesOf(flow: Flow, transfer: Transfer): EventRules {
       amount: `${input.amount} ${input.source_currency}, ${input.settlement.amount} ${input.settlement.currency}`,
     }),
     differs: (event) => [
+      ...(isUnread(event.facts) ? ['body'] : []),
       ...differences(known(), event.facts),
       ...(amountDiffers(input, event.facts) ? ['amount'] : []),
     ],
@@ -220,6 +223,7 @@ export function knownFacts(
 export function amountDiffers(input: BridgeTransferInput, facts: Facts): boolean {
   const { amount, currency } = facts;
   if (amount === undefined || currency === undefined) return false;
+  if (currency === UNREADABLE) return true;
   const candidates = [
     ...(currency === input.source_currency ? [input.amount] : []),
     ...(currency === input.settlement.currency ? [input.settlement.amount] : []),

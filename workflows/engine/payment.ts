@@ -1,7 +1,7 @@
 import type { StatusReading, StepTerms, Pin, SubmitOutcome, Windows, Facts } from '../../activities/types.js';
 import { paymentStateOf, type PaymentState } from '../../src/protocol/decisions.js';
 import { isFinal, classifyStatus, type Meaning, type StatusMap } from '../../src/protocol/statuses.js';
-import type { FlowEvent, SubmitAnswer } from '../../src/protocol/messages.js';
+import { isUnread, type FlowEvent, type SubmitAnswer } from '../../src/protocol/messages.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
 import { unlessStopped } from './stop.js';
 import { checkInput } from './activities.js';
@@ -143,11 +143,16 @@ export function handlePaymentEvents(flow: Flow, payment: Payment, plan: TrackPla
   handleEvents(flow, payment, rulesOf(flow, payment, plan));
 }
 
+/** Where there is a lookup, that decides. Before our send it may be about another payment, and lag. */
+const isHint = (flow: Flow, plan: TrackPlan): boolean =>
+  plan.hasLookup && flow.money.at !== 'unsent' && flow.money.at !== 'claimed';
+
 /** How events act on a payment. Pure of commands: it runs inside signal handlers. */
 export function rulesOf(flow: Flow, payment: Payment, plan: TrackPlan): EventRules {
   return {
     known: () => payment.facts,
-    differs: (event) => differences(payment.facts, event.facts),
+    differs: (event) =>
+      isUnread(event.facts) && !isHint(flow, plan) ? ['body'] : differences(payment.facts, event.facts),
     seen: (event) => event.status !== null && payment.words.includes(event.status),
     proves: (event) => plan.proves?.(event.status) ?? true,
     apply: (event) => apply(flow, payment, plan, event),

@@ -122,6 +122,11 @@ export const REPORT_PATIENCE_MS = 15 * MINUTE;
 /** How long to wait for the service's own refund if its answer gave no `expires_at`. */
 export const REFUND_WAIT_MS = 15 * MINUTE;
 
+/** The same if its `expires_at` cannot be computed with. */
+export const UNREAD_REFUND_LIFE_MS = 24 * 60 * MINUTE;
+/** A refund that the service announces for later than that is announced for ever. */
+export const LONGEST_REFUND_LIFE_MS = 365 * 24 * 60 * MINUTE;
+
 /** How long an accepted refund may take to be confirmed on chain before a person is asked. */
 export const REFUND_CONFIRM_MS = 60 * MINUTE;
 

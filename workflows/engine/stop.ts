@@ -118,7 +118,7 @@ export async function whyMoved(flow: Flow, patienceMs = STORE_PATIENCE_MS, says:
 }
 
 /** If its kind has no lookup, an untrusted event is enough to keep a flow from ending as failed by itself. */
-export const VETOED = 'an unverified event claims another ending';
+export const VETOED = 'an unverified event claims another ending, or cannot be read';
 
 /** The same, of the events that the flow has taken. */
 export function whatWasMoved(flow: Flow, { mayBeReported = false, isRefused = false }: EndSays = {}): string | null {

@@ -1,7 +1,7 @@
 import { condition } from '@temporalio/workflow';
 import { endingsOf, endStep, type FinalMeaning } from '../../src/protocol/decisions.js';
 import { isFinal, classifyStatus, type Meaning } from '../../src/protocol/statuses.js';
-import type { Outcome } from '../../src/protocol/messages.js';
+import { isUnread, type Outcome } from '../../src/protocol/messages.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { brief, selectedEvent } from './event-book.js';
 import { endFromDecision, endFlow, FlowEnd } from './flow-end.js';
@@ -197,7 +197,9 @@ export async function followedOn(
 export function isVetoed(payment: Payment, plan: TrackPlan, isRefused = false): boolean {
   const proven = endingsOf([...provenBy(payment, plan), ...(isRefused ? (['failed'] as const) : [])]);
   const claimed = endingsOf(payment.unverified.map(({ status }) => classifyStatus(plan.words, status)));
-  return !plan.hasLookup && endStep({ proven, claimed, fundsHeld: 'absent' }).do === 'park';
+  const step = endStep({ proven, claimed, fundsHeld: 'absent' });
+  const isUnclear = proven.includes('failed') && payment.unverified.some(({ facts }) => isUnread(facts));
+  return !plan.hasLookup && (isUnclear || step.do === 'park');
 }
 
 const capitalised = (noun: string) => noun.charAt(0).toUpperCase() + noun.slice(1);

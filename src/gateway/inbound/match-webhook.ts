@@ -109,7 +109,8 @@ function isWatch(definition: FlowDefinition): boolean {
 }
 
 function saysProviderReference(body: unknown): boolean {
-  return typeof memberOf(memberOf(body, 'data') ?? body, 'provider_reference_id') === 'string';
+  const said = memberOf(memberOf(body, 'data') ?? body, 'provider_reference_id');
+  return typeof said === 'string' && said !== '';
 }
 
 /** Labels under which the inbox row is filed. */

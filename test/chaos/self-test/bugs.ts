@@ -45,7 +45,7 @@ const ONCE_OURS: readonly PlantedBug[] = [
     edits: [
       {
         file: 'workflows/bridge/refund-due.ts',
-        find: "  if (cryptoWasPaid(statuses) || owesRefund(facts) || owesRefund(cameIn)) return 'shown';\n  return BEFORE_PAYMENT.test(facts['failureStage'] ?? '') && !unverified.some(saysPaid) ? 'absent' : 'cannot-tell';",
+        find: "  if (cryptoWasPaid(statuses) || owesRefund(facts) || owesRefund(cameIn)) return 'shown';\n  const mayBeHeld = [facts, cameIn].some(mayHaveComeIn) || unverified.some(saysPaid);\n  return BEFORE_PAYMENT.test(facts['failureStage'] ?? '') && !mayBeHeld ? 'absent' : 'cannot-tell';",
         replace:
           "  return facts['refundAnnounced'] === 'true' && cryptoWasPaid(statuses) && owesRefund(facts) ? 'shown' : 'absent';",
       },

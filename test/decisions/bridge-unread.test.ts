@@ -1,0 +1,157 @@
+import { describe, expect, test } from 'vitest';
+import { bridgeTransferFlow } from '../../src/flows/bridge-transfer.js';
+import { eventOfRow } from '../../src/flows/event-of-row.js';
+import { flowOf } from '../../src/flows/index.js';
+import type { InboxRow } from '../../src/protocol/events.js';
+import { FLOW_KINDS, flowIdOf } from '../../src/protocol/vocabulary.js';
+import { UNREADABLE } from '../../src/protocol/messages.js';
+import { ended, inInbox, noted, parked, resolve } from './bench.js';
+import { failed, useRefundBench } from './refund-bench.js';
+import { trusted } from '../harness/inputs.js';
+
+const read = (body: unknown) => bridgeTransferFlow.readEvent(body);
+
+/** Members that say nothing. */
+const NOTHING = { reference_id: null, referenceId: '', currency: null, chain: null, token: '', amount: null };
+
+describe('an event of the bridge', () => {
+  test('is read whatever it says nothing about: null, an empty text or an empty list', () => {
+    const details = { crypto_payment: null, settlement_details: [], failure_details: '', refund_details: null };
+    const body = { ...NOTHING, ...details, provider_reference_id: 'r-1', status: 'REFUNDED' };
+    expect(read(body)).toEqual({ reference: 'r-1', status: 'REFUNDED', facts: {} });
+  });
+
+  test.each([
+    ['words in any case', { chain: 'celo', token: 'usdc' }],
+    ['objects', { chain: { name: 'Celo' }, token: { symbol: 'USDC', decimals: 6 } }],
+  ])('may name chain and token by %s', (_, asset) => {
+    const facts = { chain: 'CELO', token: 'USDC' };
+    expect(read({ status: 'SETTLING', ...asset })).toMatchObject({ status: 'SETTLING', facts });
+    expect(read({ status: 'SETTLING', crypto_payment: asset })).toMatchObject({ status: 'SETTLING', facts });
+  });
+
+  test.each<[string, object, object]>([
+    ['a status', { status: { code: 'COMPLETED' } }, { body: UNREADABLE }],
+    ['the details of its refund', { status: 'FAILED', refund_details: 'COMPLETED' }, { body: UNREADABLE }],
+    ['the details of its payment', { status: 'FAILED', crypto_payment: ['USDC'] }, { body: UNREADABLE }],
+    ["its refund's status", { refund_details: { refund_status: true } }, { refundStatus: UNREADABLE }],
+    ['when crypto came in', { crypto_payment: { received_at: 1_700_000_000_000 } }, { cryptoReceivedAt: UNREADABLE }],
+    ['a chain', { crypto_payment: { chain: 7 } }, { chain: UNREADABLE }],
+    ['a token', { token: ['USDC'] }, { token: UNREADABLE }],
+    ['the stage of its failure', { failure_details: { failure_stage: {} } }, { failureStage: UNREADABLE }],
+    ['its currency', { status: 'COMPLETED', amount: 50, currency: { code: 'ZAR' } }, { currency: UNREADABLE }],
+    ["its settlement's currency", { settlement_details: { currency: {} } }, { settlementCurrency: UNREADABLE }],
+  ])('says that %s cannot be read if it is there', (_, body, facts) => {
+    expect(read(body)).toMatchObject({ facts });
+  });
+});
+
+describe('an event of any kind', () => {
+  test.each(FLOW_KINDS)('of a flow of the kind %s may say anything if its body or its data are no object', (kind) => {
+    const seen = (body: unknown) => {
+      const row = { id: 'e', source: 'webhook', proof: 'signature', body };
+      return eventOfRow(flowIdOf(kind, 'r-1'), row as InboxRow);
+    };
+    for (const body of [[{ status: 'REFUNDED' }], 'REFUNDED', { event: 'a.name', data: '{"status":"REFUNDED"}' }]) {
+      expect(seen(body)).toMatchObject({ status: null, facts: { body: UNREADABLE } });
+    }
+  });
+
+  test.each(['bank-withdrawal', 'bank-checkout', 'card-deposit'] as const)(
+    'of a %s has the currency that it gives',
+    (kind) => {
+      const currencyIn = (body: object) => flowOf(kind).readEvent({ status: 'SUCCESSFUL', ...body })?.facts['currency'];
+      expect(
+        [{ currency: ' KES' }, { fiatCurrency: 'KES' }, { currency: {} }, { currency: null }].map(currencyIn),
+      ).toEqual(['KES', 'KES', UNREADABLE, undefined]);
+    },
+  );
+});
+
+describe('a bridge transfer', () => {
+  const refunds = useRefundBench();
+
+  test('is not refunded by us beside a REFUNDED that has null for a reference and objects for the asset', async () => {
+    const { reference, refund, handle } = await refunds.tracked('theirs');
+    const asset = { chain: { name: 'Celo' }, token: { name: 'USDC' } };
+    const body = { ...NOTHING, ...asset, provider_reference_id: reference };
+    await inInbox(refunds.decisions, handle.workflowId, 'REFUNDED', { body });
+    await handle.signal('events', [failed()]);
+    expect(await ended(handle)).toMatchObject({ state: 'refunded' });
+    expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
+  });
+
+  test.each([
+    ['gives true in place of its status', { refund_details: { refund_status: true } }, 'refund_needed'],
+    ['is a text', { refund_details: 'refund completed' }, 'event_mismatch'],
+  ])('is not refunded by the input alone if the refund of a FAILED %s', async (_, body, reason) => {
+    const { refund, handle } = await refunds.tracked('odd-refund');
+    await inInbox(refunds.decisions, handle.workflowId, 'FAILED', { body });
+    await handle.signal('events', [failed()]);
+    expect((await parked(handle)).parked?.reason).toBe(reason);
+    expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
+    await handle.terminate();
+  });
+
+  test.each([1_700_000_000_000, '2026-01-01 10:00:00', true])(
+    'does not fail with nothing due, and is not refunded by the input alone, if crypto came in at %j',
+    async (received_at) => {
+      const { refund, handle } = await refunds.tracked('odd-time');
+      const failure_details = { failure_stage: 'deposit' };
+      const body = { failure_details, crypto_payment: { received_at } };
+      await inInbox(refunds.decisions, handle.workflowId, 'FAILED', { body });
+      await handle.signal('events', [trusted('FAILED', { facts: { failureStage: 'deposit' } })]);
+      const view = await parked(handle);
+      expect(view.parked).toMatchObject({ reason: 'refund_needed', evidence: { cryptoPaid: 'cannot-tell' } });
+      expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
+      await resolve(handle, 'close-without-refund');
+      await ended(handle);
+    },
+  );
+
+  test('is not refunded by the input alone after a person accepted an event that nobody can read', async () => {
+    const { refund, handle } = await refunds.tracked('accepted');
+    await handle.signal('events', [trusted('SETTLING', { facts: { body: UNREADABLE } })]);
+    await parked(handle);
+    await resolve(handle, 'accept-event');
+    await handle.signal('events', [failed()]);
+    const { parked: question } = await parked(handle);
+    const why = 'an accepted event cannot be read in full';
+    expect(question).toMatchObject({ reason: 'refund_needed', evidence: { why } });
+    expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
+    await handle.terminate();
+  });
+
+  test('does not fail with nothing due against a second FAILED whose stage cannot be read', async () => {
+    const { refund, handle } = await refunds.tracked('odd-stage');
+    const body = { failure_details: { failure_stage: { code: 'settlement' } } };
+    await inInbox(refunds.decisions, handle.workflowId, 'FAILED', { body });
+    await handle.signal('events', [trusted('FAILED', { facts: { failureStage: 'deposit' } })]);
+    expect((await parked(handle)).parked).toMatchObject({ evidence: { cryptoPaid: 'cannot-tell' } });
+    expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
+    await handle.terminate();
+  });
+
+  test('is not called completed by an amount in a currency that cannot be read', async () => {
+    const { handle } = await refunds.tracked('odd-currency');
+    await handle.signal('events', [trusted('COMPLETED', { facts: { amount: '50', currency: UNREADABLE } })]);
+    expect((await parked(handle)).parked).toMatchObject({
+      reason: 'event_mismatch',
+      evidence: { differs: ['amount'] },
+    });
+    await handle.terminate();
+  });
+
+  test('asks a person about a trusted event whose status cannot be read, and goes on once that is dismissed', async () => {
+    const { handle } = await refunds.tracked('odd-status');
+    await handle.signal('events', [trusted('COMPLETED', { status: null, facts: { body: UNREADABLE } })]);
+    expect((await parked(handle)).parked).toMatchObject({
+      reason: 'event_mismatch',
+      evidence: { differs: ['body'], theirs: { body: UNREADABLE } },
+    });
+    await resolve(handle, 'dismiss-event');
+    await handle.signal('events', [trusted('COMPLETED')]);
+    await noted(handle, /COMPLETED/);
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
+});
