@@ -1,5 +1,7 @@
 import { paidElsewhere, type PaidSays } from '../src/protocol/decisions.js';
 import { flowOf } from '../src/flows/index.js';
+import { recordFact } from '../src/flows/record-facts.js';
+import type { InvoicePayment } from '../src/contract/invoice.js';
 import { CHECKOUT_WORDS, classifyStatus, saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
 import { sameAmount } from '../src/money.js';
 import { asking, whyIncomparable } from './status-lookups.js';
@@ -69,7 +71,7 @@ async function paidOrMissing(
 ): Promise<PaidReading> {
   const found = await lookedUp(deps, question, isWindowOver);
   if (found.says !== 'not-paid') return found;
-  const words = await deps.store.inbox.unmatchedWords(question.reference);
+  const words = await deps.store.inbox.wordsOfNoFlow(question.reference);
   return words.some(isUnderWay) ? UNMATCHED : found;
 }
 
@@ -93,34 +95,38 @@ async function lookedUp(
 const MISSING: PaidReading = { says: 'cannot-tell', why: 'the service does not show the invoice so far' };
 
 /**
- * PENDING of the payment counts as "not paid", if nothing beside it shows that someone pays. The interface says that it
- * is shown right after a payment is requested, and no other word for an invoice that was never paid: services show it
- * for those, too (`docs/assumptions.md`).
+ * PENDING of the payment counts as "not paid", if the invoice beside it does not say otherwise. The interface says that
+ * it is shown right after a payment is requested, and no other word for an invoice that was never paid: services show it
+ * for those, too (`docs/assumptions.md`). So does a failed attempt: the invoice can be paid again.
  */
 async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: LookupQuestion): Promise<PaidReading> {
   const asked = await asking(() => deps.service.getInvoicePayment(reference));
   if (asked.says === 'absent') return MISSING;
   if (asked.says === 'cannot-tell') return { says: 'cannot-tell', why: asked.why };
   const reading = flowOf('invoice-payment').status?.read(asked.record) ?? { status: null, facts: {} };
-  const beside = asked.record.invoice?.status ?? null;
-  if (saysUnpaid(reading.status) && isUnderWay(beside)) {
-    return { says: 'cannot-tell', why: `the payment is ${reading.status}, and the invoice ${beside}` };
+  const { status } = reading;
+  if (saysUnpaid(status) || isFailed(status)) {
+    const beside = invoiceWord(asked.record);
+    if (beside !== undefined && !saysUnpaid(beside) && !isFailed(beside))
+      return { says: 'cannot-tell', why: `the payment is ${status}, and the invoice ${beside}` };
+    if (isFailed(status) && beforeOurs === true) return { says: 'cannot-tell', why: FAILED_BEFORE };
+    return { says: 'not-paid', reading };
   }
-  if (saysUnpaid(reading.status)) return { says: 'not-paid', reading };
-  if (!provesPayment(reading.status))
-    return { says: 'cannot-tell', why: `it is ${reading.status ?? 'without a status'}` };
-  // The invoice can be paid again.
-  if (classifyStatus(CHECKOUT_WORDS, reading.status) === 'failed') {
-    return beforeOurs === true ? { says: 'cannot-tell', why: FAILED_BEFORE } : { says: 'not-paid', reading };
-  }
+  if (!provesPayment(status)) return { says: 'cannot-tell', why: `it is ${status ?? 'without a status'}` };
   const why = whyIncomparable(reading.facts);
   if (why !== undefined) return { says: 'cannot-tell', why };
   return { says: agrees(expect, reading.facts) ? 'paid' : 'other', reading };
 }
 
+/** The invoice's own status; `UNREADABLE` if it may say anything; undefined if it says nothing. */
+function invoiceWord(record: InvoicePayment): string | undefined {
+  return record.invoice ? recordFact(record.invoice, 'status') : recordFact(record, 'invoice');
+}
+
 /** A word of a payment that has begun, and has not failed. */
-const isUnderWay = (word: string | null): boolean =>
-  provesPayment(word) && classifyStatus(CHECKOUT_WORDS, word) !== 'failed';
+const isUnderWay = (word: string | null): boolean => provesPayment(word) && !isFailed(word);
+
+const isFailed = (word: string | null): boolean => classifyStatus(CHECKOUT_WORDS, word) === 'failed';
 
 const FAILED_BEFORE = 'another attempt to pay it failed, and ours cannot be distinguished from it';
 

@@ -9,6 +9,7 @@ import {
 } from '../contract/invoice.js';
 import { FIAT_CURRENCIES } from '../contract/vocabulary.js';
 import { checkAmount, sameAmount, toWireNumber } from '../money.js';
+import { UNREADABLE } from '../protocol/messages.js';
 import { CHECKOUT_WORDS, provesPayment } from '../protocol/statuses.js';
 import { confirmedBy, PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
 import { callbackEvent } from './callback.js';
@@ -148,23 +149,27 @@ export const invoicePaymentFlow = defineFlow({
  * invoice of another request.
  */
 export function invoiceFacts(record: unknown): Readonly<Record<string, string>> {
-  const { invoice, accountNumber } = record as Invoice;
+  const { invoice } = record as Invoice;
   return factsIn({
     // The outer amount and currency show nonsense on the wire.
     amount: recordFact(invoice, 'amount'),
     currency: recordFact(invoice, 'currency'),
-    bankAccount: accountEnd(accountNumber ?? ''),
+    bankAccount: accountEnd(recordFact(record, 'accountNumber')),
   });
 }
 
 /**
- * The last four digits distinguish two accounts, and do not show them to everybody who may see the flow. Undefined if
- * they are masked, or if the number ends in a letter.
+ * Its last four characters, or fewer if it is shorter, distinguish two accounts, and do not show them to everybody who
+ * may see the flow. Case, spaces and dashes do not count. Undefined if there are none, or if one of them is masked.
  */
-function accountEnd(accountNumber: string): string | undefined {
-  const end = accountNumber.replaceAll(/[\s-]/g, '').slice(-4);
-  return /^\d{4}$/.test(end) ? `…${end}` : undefined;
+function accountEnd(accountNumber: string | undefined): string | undefined {
+  if (accountNumber === undefined || accountNumber === UNREADABLE) return accountNumber;
+  const end = accountNumber.replaceAll(/[\s-]/g, '').slice(-4).toUpperCase();
+  return end === '' || MASKED.test(end) ? undefined : `…${end}`;
 }
+
+/** Services write these instead of the characters that they do not show. */
+const MASKED = /[*•#X.]/;
 
 /** The payment's facts, as the record shows them. Before a payment, the record's amounts are those of the invoice. */
 export function paidFacts(record: unknown): Readonly<Record<string, string>> {

@@ -63,8 +63,9 @@ export function onrampFacts(record: unknown): Readonly<Record<string, string>> {
 
 /**
  * One word of `ONRAMP_WORDS` for both legs. The crypto leg counts once the fiat is collected, or once the crypto is
- * delivered: a chain that says FAILED while the customer has not paid says nothing about money. A combination that no
- * order of events explains gets a word that is in no table: it is shown, and counts neither as success nor as final.
+ * delivered: a chain that says FAILED while the customer has not paid says nothing about money. If the fiat is not shown
+ * at all, it may be collected: crypto that failed, or came back, does not give it back. A combination that no order of
+ * events explains gets a word that is in no table: it is shown, and counts neither as success nor as final.
  */
 function onrampWord({ fiat, crypto: onchain, received }: OnrampLegs): string | null {
   const crypto = onchain ?? received;
@@ -75,7 +76,7 @@ function onrampWord({ fiat, crypto: onchain, received }: OnrampLegs): string | n
   if (paid === 'refunded') return sent === null || sent === 'failed' ? `FIAT_${fiat}` : 'CRYPTO_WITHOUT_FIAT';
   if (crypto !== null && (paid === 'succeeded' || sent === 'succeeded')) return `CRYPTO_${crypto}`;
   if (fiat !== null) return `FIAT_${fiat}`;
-  return sent === 'failed' ? `CRYPTO_${crypto}` : crypto;
+  return sent === 'failed' || sent === 'refunded' ? `CRYPTO_${crypto}` : crypto;
 }
 
 function excludes(one: Meaning | null, other: Meaning | null): boolean {

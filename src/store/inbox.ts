@@ -65,8 +65,11 @@ export interface MatchingInbox {
   }): Promise<readonly InboxRow[]>;
   /** Whether a proven one under this reference is still to be matched: it may be about any flow of that reference. */
   hasToMatch(reference: string): Promise<boolean>;
-  /** Status words of proven ones under this reference that are `unmatched`: they may be about any flow of it. */
-  unmatchedWords(reference: string): Promise<readonly string[]>;
+  /**
+   * Status words of proven ones under this reference that are settled without a flow, as `unmatched` or as
+   * `quarantined`: they may be about any flow of it.
+   */
+  wordsOfNoFlow(reference: string): Promise<readonly string[]>;
   /**
    * Assigns it to this flow, or makes it `unmatched` if there is none. A row that was matched before stays unchanged.
    */

@@ -27,9 +27,10 @@ export function createMatchingInbox(deps: {
       return (found?.rows.length ?? 0) > 0;
     },
 
-    async unmatchedWords(reference) {
+    async wordsOfNoFlow(reference) {
       const sql = `SELECT DISTINCT status FROM inbox
-                   WHERE flow_id IS NULL AND state = 'unmatched' AND reference = ? AND proof IS NOT NULL AND status IS NOT NULL`;
+                   WHERE flow_id IS NULL AND state IN ('unmatched', 'quarantined') AND reference = ?
+                     AND proof IS NOT NULL AND status IS NOT NULL`;
       const [found] = await db.read([{ sql, params: [reference] }]);
       return (found?.rows ?? []).map((row) => text(row, 'status'));
     },

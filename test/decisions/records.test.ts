@@ -4,6 +4,8 @@ import { pinOf } from '../../activities/claims.js';
 import { operations, type OperationName } from '../../src/contract/index.js';
 import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import { flowOf } from '../../src/flows/index.js';
+import { classifyStatus, ONRAMP_WORDS } from '../../src/protocol/statuses.js';
+import { RejectedError } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
 import { differences } from '../../workflows/engine/evidence.js';
 import { newReference } from '../harness/references.js';
@@ -82,10 +84,9 @@ describe('a record that the service has under our reference', () => {
       ...crypto,
     },
   });
-  const invoice = (more: Wire) => (referenceId: string) => ({
-    referenceId,
-    invoice: { amount: 1000.5, currency: 'KES', ...more },
-  });
+  const invoice =
+    (inner: Wire, more: Wire = {}) =>
+    (referenceId: string) => ({ referenceId, invoice: { amount: 1000.5, currency: 'KES', ...inner }, ...more });
   const payment = (more: Wire) => (referenceId: string) => ({
     referenceId,
     status: 'SUCCESSFUL',
@@ -112,6 +113,12 @@ describe('a record that the service has under our reference', () => {
     ['token of a crypto send', 'sendCrypto', { getCryptoSend: send({ token: 'USDT' }) }, { token: 'USDT' }],
     ['chain of an onramp', 'createOnramp', { getOnChainDeposit: onramp({}, { chain: 'TRON' }) }, { chain: 'TRON' }],
     ['token of an onramp', 'createOnramp', { getOnChainDeposit: onramp({}, { token: 'USDT' }) }, { token: 'USDT' }],
+    [
+      'account of an invoice',
+      'createInvoice',
+      { getInvoice: invoice({}, { accountNumber: '789' }) },
+      { bankAccount: '…789' },
+    ],
   ])('is another one by the %s: both sides are shown', async (_, operation, bodies, theirs) => {
     expect(await looked(operation, bodies)).toMatchObject({ lookup: 'other', theirs });
   });
@@ -125,6 +132,7 @@ describe('a record that the service has under our reference', () => {
     ['amount of an onramp', 'createOnramp', { getOnChainDeposit: onramp({ amount: 'KES 1000.50' }, {}) }],
     ['receiver of an onramp', 'createOnramp', { getOnChainDeposit: onramp({}, { public_address: [] }) }],
     ['amount of an invoice', 'createInvoice', { getInvoice: invoice({ amount: '1,000.50' }) }],
+    ['account of an invoice', 'createInvoice', { getInvoice: invoice({}, { accountNumber: { number: '1' } }) }],
     ['amount of a payment', 'payInvoice', { getInvoicePayment: payment({ amount: '1,000.50' }) }],
     ['currency of a payment', 'payInvoice', { getInvoicePayment: payment({ currency: {} }) }],
   ])('is not proven to be ours by an unreadable %s', async (_, operation, bodies) => {
@@ -158,6 +166,24 @@ describe('a record that the service has under our reference', () => {
     });
     expect(found).toMatchObject({ says: 'shown', record: { status: word } });
   });
+
+  test.each(['REVERSED', 'FAILED'])(
+    'crypto of an onramp that %s gives no fiat back, if no payment is shown',
+    async (said) => {
+      const noRecord = { httpStatus: 404, message: 'Not found', fields: [], isRateExpired: false };
+      const refusal = { ...noRecord, isAboutReference: false, saysNoRecord: true };
+      const found = await status('onramp', {
+        getOnChainDeposit: (reference) => ({ onchain: onramp({}, { status: said })(reference).onchain }),
+        getMobileMoneyDeposit: () => {
+          throw new RejectedError('getMobileMoneyDeposit', refusal);
+        },
+      });
+      expect(found).toMatchObject({ says: 'shown', record: { status: `CRYPTO_${said}` } });
+      const event = flowOf('onramp').readEvent({ referenceId: 'r', crypto_received_status: said });
+      expect(event?.status).toBe(`CRYPTO_${said}`);
+      expect(classifyStatus(ONRAMP_WORDS, `CRYPTO_${said}`)).toBe('funds-held');
+    },
+  );
 
   test('an event of an offramp that names neither amount nor currency differs in nothing', () => {
     const said = flowOf('offramp').readEvent({
@@ -198,16 +224,29 @@ describe('a record that the service has under our reference', () => {
     };
     const unpaid = (more: Wire = {}) => payment({ status: 'PENDING', ...more });
 
-    test('says that it is unpaid by PENDING', async () => {
-      expect(await paid(unpaid())).toMatchObject({ says: 'not-paid' });
-      expect(await paid(unpaid({ invoice: { status: 'PENDING' } }))).toMatchObject({ says: 'not-paid' });
-    });
+    const INNER = [null, {}, { status: null }, { status: '' }, { status: 'PENDING' }, { status: 'EXPIRED' }];
+    test.each(['PENDING', 'FAILED'])(
+      'says that it is unpaid by %s, if the invoice itself says no more',
+      async (word) => {
+        expect(await paid(payment({ status: word }))).toMatchObject({ says: 'not-paid' });
+        for (const inner of INNER)
+          expect(await paid(payment({ status: word, invoice: inner }))).toMatchObject({ says: 'not-paid' });
+      },
+    );
 
-    test.each(['PAID', 'SUCCESSFUL', 'PROCESSING'])('does not, if the invoice itself is %s', async (word) => {
-      expect(await paid(unpaid({ invoice: { status: word } }))).toMatchObject({
-        says: 'cannot-tell',
-        why: expect.stringContaining(word),
-      });
+    test.each<[string, unknown]>([
+      ...['PAID', 'SUCCESSFUL', 'PROCESSING', 'INITIATED', 'DUPLICATE', 'SETTLED', 'PARTIALLY_PAID'].map(
+        (word): [string, unknown] => [word, { status: word }],
+      ),
+      ['unreadable', { status: { word: 'PAID' } }],
+      ['unreadable', { status: true }],
+      ['unreadable', 'PAID'],
+    ])('does not, if the invoice itself is %s: %j', async (word, inner) => {
+      for (const status of ['PENDING', 'FAILED'])
+        expect(await paid(payment({ status, invoice: inner }))).toMatchObject({
+          says: 'cannot-tell',
+          why: `the payment is ${status}, and the invoice ${word}`,
+        });
     });
 
     test('does not, by PENDING or by "not found", while a trusted event of a payment has no flow: it may be of this one', async () => {

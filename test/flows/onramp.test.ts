@@ -205,6 +205,26 @@ describe('an onramp', () => {
     await handle.terminate();
   });
 
+  test('crypto that came back is no refund while the service shows no payment: the fiat may be collected', async () => {
+    const { handle } = await onramp('reversed', 'never');
+    await tracked(handle);
+    await bench.control('POST', '/faults', {
+      operation: 'getMobileMoneyDeposit',
+      kind: 'fail-first',
+      rate: 1,
+      status: 404,
+    });
+    const onchain = { ...ON_CHAIN, status: 'REVERSED', crypto_received_status: 'REVERSED' };
+    vi.spyOn(bench.deps.service, 'getOnChainDeposit').mockResolvedValue({ onchain });
+    const { view } = await parked(bench, handle);
+    expect(view.parked).toMatchObject({
+      reason: 'crypto_leg_failed',
+      evidence: { words: expect.arrayContaining(['CRYPTO_REVERSED']) },
+    });
+    vi.restoreAllMocks();
+    await handle.terminate();
+  });
+
   test('with the answer of a bank checkout its redirect URL is lost, and the flow says so', async () => {
     await bench.control('POST', '/faults', { operation: 'createOnramp', kind: 'answer-lost', first: 1 });
     const { reference, handle } = await onramp('lost-url', 'never', {

@@ -52,8 +52,11 @@ export async function readCosts(
   async function byIndex({ sql, params }: Step, columns: RegExp): Promise<number | string> {
     const [plan] = await db.read([{ sql: `EXPLAIN QUERY PLAN ${sql}`, params }]);
     const steps = (plan?.rows ?? []).map((step) => text(step, 'detail')).join('; ');
-    // A list of ids that was given.
-    const found = steps.replace(/; LIST SUBQUERY \d+; SCAN json_each VIRTUAL TABLE INDEX 1:$/, '');
+    // A list of ids that was given, and what was found without its repetitions.
+    const found = steps.replace(
+      /; (?:LIST SUBQUERY \d+; SCAN json_each VIRTUAL TABLE INDEX 1:|USE TEMP B-TREE FOR DISTINCT)$/,
+      '',
+    );
     const search = /^SEARCH \w+ USING (?:COVERING )?INDEX \w+(?: \(([^()]*)\))?$/.exec(found);
     return search !== null && columns.test(search[1] ?? '') ? 1 : found;
   }

@@ -126,8 +126,8 @@ const inbox = [
      WHERE flow_id IS NULL AND state = 'waiting'`,
   `CREATE INDEX inbox_to_match_by_reference ON inbox (flow_id, state, reference)
      WHERE flow_id IS NULL AND state = 'waiting'`,
-  `CREATE INDEX inbox_unmatched_by_reference ON inbox (flow_id, state, reference)
-     WHERE flow_id IS NULL AND state = 'unmatched'`,
+  `CREATE INDEX inbox_of_no_flow_by_reference ON inbox (flow_id, state, reference)
+     WHERE flow_id IS NULL AND state IN ('unmatched', 'quarantined')`,
   // A flow with waiting rows. A lease is a due time in the future with its holder's name on it.
   `CREATE TABLE inbox_flows (
      flow_id TEXT PRIMARY KEY,

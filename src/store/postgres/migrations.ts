@@ -125,7 +125,8 @@ const inbox = [
   // The second one is read before each send of money.
   `CREATE INDEX inbox_to_match ON inbox (came_trusted, seq) WHERE flow_id IS NULL AND state = 'waiting'`,
   `CREATE INDEX inbox_to_match_by_reference ON inbox (reference) WHERE flow_id IS NULL AND state = 'waiting'`,
-  `CREATE INDEX inbox_unmatched_by_reference ON inbox (reference) WHERE flow_id IS NULL AND state = 'unmatched'`,
+  `CREATE INDEX inbox_of_no_flow_by_reference ON inbox (reference)
+     WHERE flow_id IS NULL AND state IN ('unmatched', 'quarantined')`,
   `CREATE TABLE inbox_flows (
      flow_id TEXT PRIMARY KEY,
      due_at BIGINT NOT NULL,
