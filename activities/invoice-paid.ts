@@ -1,6 +1,8 @@
 import { paidElsewhere, type PaidSays } from '../src/protocol/decisions.js';
 import { flowOf } from '../src/flows/index.js';
+import { PLAIN_WORD } from '../src/flows/callback.js';
 import { recordFact } from '../src/flows/record-facts.js';
+import { UNREADABLE } from '../src/protocol/messages.js';
 import type { InvoicePayment } from '../src/contract/invoice.js';
 import { CHECKOUT_WORDS, classifyStatus, saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
 import { sameAmount } from '../src/money.js';
@@ -120,7 +122,9 @@ async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: L
 
 /** The invoice's own status; `UNREADABLE` if it may say anything; undefined if it says nothing. */
 function invoiceWord(record: InvoicePayment): string | undefined {
-  return record.invoice ? recordFact(record.invoice, 'status') : recordFact(record, 'invoice');
+  const word = record.invoice ? recordFact(record.invoice, 'status') : recordFact(record, 'invoice');
+  // It is shown to people.
+  return word === undefined || PLAIN_WORD.test(word) ? word : UNREADABLE;
 }
 
 /** A word of a payment that has begun, and has not failed. */

@@ -169,7 +169,7 @@ function accountEnd(accountNumber: string | undefined): string | undefined {
 }
 
 /** Services write these instead of the characters that they do not show. */
-const MASKED = /[*•#X.]/;
+const MASKED = /[*•#X.…]/;
 
 /** The payment's facts, as the record shows them. Before a payment, the record's amounts are those of the invoice. */
 export function paidFacts(record: unknown): Readonly<Record<string, string>> {

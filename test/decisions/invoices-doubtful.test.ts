@@ -123,7 +123,7 @@ describe('the account of an invoice', () => {
     ['is missing', {}],
     ['is null', { accountNumber: null }],
     ['is empty', { accountNumber: '' }],
-    ...['0099****', '••••', '99######', '0099XXXX', '0099xxx1', '0099...'].map(
+    ...['0099****', '••••', '99######', '0099XXXX', '0099xxx1', '0099...', '0099…78'].map(
       (masked): [string, Record<string, unknown>] => [`is ${masked}`, { accountNumber: masked }],
     ),
   ])('says nothing if it %s', (_, shown) => {

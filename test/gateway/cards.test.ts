@@ -204,8 +204,8 @@ describe('cards at a gateway', () => {
     return { ...input, referenceId: reference, ...more };
   };
   const references: string[] = [];
-  const wait = async (reference: string, timeoutSeconds = 20) => {
-    const answer = await gatewayAt(0).get(`/flows/card-deposit/${reference}/wait?timeoutSeconds=${timeoutSeconds}`);
+  const wait = async (reference: string) => {
+    const answer = await gatewayAt(0).get(`/flows/card-deposit/${reference}/wait?timeoutSeconds=300`);
     answers.push(JSON.stringify(answer.body));
     return answer.body;
   };

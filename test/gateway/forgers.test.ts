@@ -90,7 +90,7 @@ describe('fault 47: what is smuggled in, and what errors carry', () => {
       const reference = newReference('failing');
       await stack.control('POST', '/scenarios', { reference, ending: 'completed' });
       await stack.post('/flows/bridge-transfer', transferInput(reference, { timeScale: 0.01 }));
-      await stack.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=15`);
+      await stack.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=300`);
       return reference;
     });
     const { count } = await stack.control('GET', '/faults/log');

@@ -48,6 +48,22 @@ export const NAMED: readonly Mutant[] = [
     tests: ['test/store/deciding-activities.test.ts'],
   },
   {
+    name: 'unread-is-unsaid',
+    story: 'an event of the bridge whose status or details cannot be read says nothing',
+    file: 'workflows/bridge/transfer.ts',
+    find: "      ...(isUnread(event.facts) ? ['body'] : []),\n",
+    replace: '',
+    tests: ['test/decisions/bridge-unread.test.ts'],
+  },
+  {
+    name: 'refused-read-is-the-invoice',
+    story: 'an invoice that the service refuses to show is taken for the one that was asked for',
+    file: 'activities/flow-steps.ts',
+    find: "if (asked.says === 'cannot-tell') throw notYet(asked.why, nextLookMs);",
+    replace: "if (asked.says === 'cannot-tell') return {};",
+    tests: ['test/decisions/invoices-unsent.test.ts'],
+  },
+  {
     name: 'bare-failure-owes-nothing',
     story: 'a FAILED that names no stage owes no refund, although the crypto was paid before it',
     file: 'workflows/bridge/refund-due.ts',
