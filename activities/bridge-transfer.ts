@@ -6,13 +6,13 @@ import {
   quoteLifeMs,
   bridgeTransferFlow,
   type BridgeTransferInput,
-  bridgeFieldsOf,
   bridgeWord,
 } from '../src/flows/bridge-transfer.js';
 import { BRIDGE_STATUSES } from '../src/contract/vocabulary.js';
 import { RejectedError, InvalidRequestError } from '../src/service-client/index.js';
 import { ownCallbackUrl } from '../src/flows/capability.js';
 import { fromWireNumber, sameAmount, toWireNumber } from '../src/money.js';
+import { fieldsOf } from '../src/flows/callback.js';
 import { rowIdOf } from '../src/flows/event-of-row.js';
 import { openedIdOf } from '../src/protocol/events.js';
 import type {
@@ -181,7 +181,7 @@ async function reportOnce(deps: ActivityDeps, order: SettlementReportOrder): Pro
   // Another worker may have the key.
   if (row.unreadable !== undefined) throw retryLater('unreadable_event', row.unreadable);
   if (row.body === undefined) return refused('The body of the settlement was purged: there is nothing to report.');
-  const report = settlementReport(order, bridgeFieldsOf(row.body), row.receivedAt);
+  const report = settlementReport(order, fieldsOf(row.body).fields, row.receivedAt);
   if (report.kotani_reference_id === '')
     return refused("The service's own reference is not known: its answer was lost, and the settlement names none.");
   const outcome = await reading(() => deps.service.reportSettlement(report).catch(asResult));

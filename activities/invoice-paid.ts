@@ -1,10 +1,7 @@
 import { paidElsewhere, type PaidSays } from '../src/protocol/decisions.js';
 import { flowOf } from '../src/flows/index.js';
-import { PLAIN_WORD } from '../src/flows/callback.js';
-import { recordFact } from '../src/flows/record-facts.js';
-import { UNREADABLE } from '../src/protocol/messages.js';
-import type { InvoicePayment } from '../src/contract/invoice.js';
-import { CHECKOUT_WORDS, classifyStatus, saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
+import { ownWord } from '../src/flows/invoice-payment.js';
+import { CHECKOUT_WORDS, classifyStatus, leavesUnpaid, saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
 import { sameAmount } from '../src/money.js';
 import { asking, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
@@ -107,24 +104,19 @@ async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: L
   if (asked.says === 'cannot-tell') return { says: 'cannot-tell', why: asked.why };
   const reading = flowOf('invoice-payment').status?.read(asked.record) ?? { status: null, facts: {} };
   const { status } = reading;
-  if (saysUnpaid(status) || isFailed(status)) {
-    const beside = invoiceWord(asked.record);
-    if (beside !== undefined && !saysUnpaid(beside) && !isFailed(beside))
-      return { says: 'cannot-tell', why: `the payment is ${status}, and the invoice ${beside}` };
-    if (isFailed(status) && beforeOurs === true) return { says: 'cannot-tell', why: FAILED_BEFORE };
-    return { says: 'not-paid', reading };
+  if (saysUnpaid(status)) {
+    const own = ownWord(asked.record);
+    if (own === undefined || leavesUnpaid(own) || isFailed(own)) return { says: 'not-paid', reading };
+    return { says: 'cannot-tell', why: `the payment is ${status}, and the invoice ${own}` };
+  }
+  // The invoice can be paid again.
+  if (isFailed(status)) {
+    return beforeOurs === true ? { says: 'cannot-tell', why: FAILED_BEFORE } : { says: 'not-paid', reading };
   }
   if (!provesPayment(status)) return { says: 'cannot-tell', why: `it is ${status ?? 'without a status'}` };
   const why = whyIncomparable(reading.facts);
   if (why !== undefined) return { says: 'cannot-tell', why };
   return { says: agrees(expect, reading.facts) ? 'paid' : 'other', reading };
-}
-
-/** The invoice's own status; `UNREADABLE` if it may say anything; undefined if it says nothing. */
-function invoiceWord(record: InvoicePayment): string | undefined {
-  const word = record.invoice ? recordFact(record.invoice, 'status') : recordFact(record, 'invoice');
-  // It is shown to people.
-  return word === undefined || PLAIN_WORD.test(word) ? word : UNREADABLE;
 }
 
 /** A word of a payment that has begun, and has not failed. */

@@ -23,6 +23,7 @@ import {
   paidByEvent,
   PAY,
   planOf,
+  reportsAnother,
   whyNotStopped,
 } from './invoice/look-for-payment.js';
 
@@ -99,7 +100,7 @@ async function readInvoice(flow: Flow, payment: Payment): Promise<Facts | 'paid'
       : await unlessPaid(flow, payment, read);
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
     if (shown !== undefined) return shown;
-    if (payment.mismatches.length > 0) return followPayment(flow, payment);
+    if (await reportsAnother(flow, payment)) return followPayment(flow, payment);
     payment.lookNow = false;
     if (await lookForPayment(flow, payment)) return 'paid';
     // A person may wait longer: then it is read again.
@@ -155,7 +156,10 @@ async function awaitPayCommand(flow: Flow, payment: Payment, desk: PayUpdates): 
     await condition(() => hasWork() || flow.stop !== null || flow.deadlinePassed);
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
     // A trusted event reports another payment of the invoice: the flow follows it, and parks with both sides shown.
-    if (isUnclear()) return followPayment(flow, payment);
+    if (isUnclear()) {
+      if (await reportsAnother(flow, payment)) return followPayment(flow, payment);
+      continue;
+    }
     if (isOrdered()) return 'ordered';
     if (payment.lookNow) {
       payment.lookNow = false;

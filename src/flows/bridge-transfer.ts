@@ -4,7 +4,7 @@ import { decimalsOf } from '../money.js';
 import { BRIDGE_STATUSES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
 import { checkFits, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { UNREADABLE } from '../protocol/messages.js';
-import { amountFact, IDENTIFIER, isGiven, memberOf, PLAIN_WORD } from './callback.js';
+import { amountFact, fieldsOf, IDENTIFIER, isGiven, isObject, memberOf, PLAIN_WORD } from './callback.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { assetFacts, factsIn } from './record-facts.js';
 
@@ -19,14 +19,13 @@ const Bare = SettlementEvent.extend({
   amount: z.unknown().optional(),
 });
 
-/** Its members that are objects. */
+/** Its members that are objects, and those of them that an event of a status is not about: "decide by `status`". */
 const DETAILS = ['crypto_payment', 'settlement_details', 'failure_details', 'refund_details'] as const;
-
-/** The fields of an event, taken out of its envelope if it has one. */
-export function bridgeFieldsOf(body: unknown): unknown {
-  const data = memberOf(body, 'data');
-  return typeof memberOf(body, 'event') === 'string' && isGiven(data) ? data : body;
-}
+const BESIDES: Readonly<Record<string, readonly string[] | undefined>> = {
+  COMPLETED: ['failure_details', 'refund_details'],
+  FAILED: ['settlement_details'],
+  REFUNDED: ['settlement_details', 'failure_details', 'refund_details'],
+};
 
 /**
  * A status in the interface's spelling, also if a provider writes it in lower case; an unknown word stays unchanged.
@@ -41,14 +40,16 @@ export function bridgeWord(said: string): string {
  * anything: its fact is `UNREADABLE`, or that of the whole `body`.
  */
 function bridgeEvent(body: unknown): EventReading | undefined {
-  const fields = bridgeFieldsOf(body);
+  const { fields, isUnread: isDataUnread } = fieldsOf(body);
   const bare = Bare.safeParse(fields);
   if (!bare.success) return undefined;
   const event = bare.data;
   const status = typeof event.status === 'string' ? bridgeWord(event.status) : null;
+  const hasUnread = (details: string) => isGiven(memberOf(fields, details)) && !isObject(memberOf(fields, details));
   const isUnread =
+    isDataUnread ||
     (isGiven(event.status) && (status === null || !PLAIN_WORD.test(status))) ||
-    DETAILS.some((details) => hasDetails(fields, details) && !isObject(memberOf(fields, details)));
+    DETAILS.some((details) => hasUnread(details) && BESIDES[status ?? '']?.includes(details) !== true);
   const said = (details: (typeof DETAILS)[number], member: string) => memberOf(memberOf(fields, details), member);
   // Our tolerant schema leaves out what it cannot read.
   const amountIn = (read: string | null | undefined, details: (typeof DETAILS)[number], member: string) =>
@@ -69,19 +70,11 @@ function bridgeEvent(body: unknown): EventReading | undefined {
     failureStage: givenFact(said('failure_details', 'failure_stage'), PLAIN_WORD),
     refundStatus: givenFact(said('refund_details', 'refund_status'), PLAIN_WORD),
     refundCryptoAmount: amountIn(event.refund_details?.refund_crypto_amount, 'refund_details', 'refund_crypto_amount'),
-    refundAnnounced: hasDetails(fields, 'refund_details') ? 'true' : undefined,
+    refundAnnounced: isGiven(memberOf(fields, 'refund_details')) ? 'true' : undefined,
   });
   const reference = event.provider_reference_id || event.referenceId || event.reference_id || null;
   return { reference, status, facts };
 }
-
-/** Some services write an object without members as an empty list. */
-function hasDetails(fields: unknown, member: (typeof DETAILS)[number]): boolean {
-  const said = memberOf(fields, member);
-  return isGiven(said) && !(Array.isArray(said) && said.length === 0);
-}
-
-const isObject = (said: unknown): boolean => typeof said === 'object' && !Array.isArray(said);
 
 /** The text, if it has this form. */
 const fitting = (said: string | null | undefined, form: RegExp): string | undefined =>

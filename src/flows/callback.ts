@@ -11,8 +11,12 @@ import type { EventReading } from './flow.js';
 export const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 
-/** An empty text or null stands for nothing. */
-export const isGiven = (said: unknown): boolean => said !== undefined && said !== null && said !== '';
+/** Null, an empty text and an empty list, which some services write for an object without members, say nothing. */
+export const isGiven = (said: unknown): boolean =>
+  said !== undefined && said !== null && said !== '' && !(Array.isArray(said) && said.length === 0);
+
+export const isObject = (said: unknown): said is Record<string, unknown> =>
+  typeof said === 'object' && said !== null && !Array.isArray(said);
 
 /** An amount of an event as a fact. Undefined if there is none. */
 export function amountFact(said: unknown): string | undefined {
@@ -49,8 +53,15 @@ const Fields = z.looseObject({
   currency,
   fiatCurrency: currency,
 });
-/** An event may come in it, or bare. */
-export const EventEnvelope = z.looseObject({ event: z.string(), data: z.unknown().refine(isGiven) });
+/**
+ * The fields of an event: bare, or as the `data` of an envelope that names the event. Unread: what the envelope holds may
+ * say anything, and only the fields beside it are there.
+ */
+export function fieldsOf(body: unknown): { fields: unknown; event: string | null; isUnread: boolean } {
+  const [event, data] = [memberOf(body, 'event'), memberOf(body, 'data')];
+  if (typeof event !== 'string' || !isGiven(data)) return { fields: body, event: null, isUnread: false };
+  return isObject(data) ? { fields: data, event, isUnread: false } : { fields: body, event, isUnread: true };
+}
 
 export type CallbackFields = z.infer<typeof Fields>;
 
@@ -63,17 +74,15 @@ export function callbackEvent(
   statusOf: (fields: CallbackFields, event: string | null) => string | null = (fields) => fields.status ?? null,
   factsOf: (fields: CallbackFields, event: string | null) => EventReading['facts'] = commonFacts,
 ): EventReading | undefined {
-  const envelope = EventEnvelope.safeParse(body);
-  const said = envelope.success ? envelope.data.data : body;
+  const { fields: said, event, isUnread } = fieldsOf(body);
   const parsed = Fields.safeParse(said);
   if (!parsed.success) return undefined;
   const fields = parsed.data;
-  const event = envelope.success ? envelope.data.event : null;
-  const isUnread = fields.status === undefined && isGiven(memberOf(said, 'status'));
+  const isStatusUnread = fields.status === undefined && isGiven(memberOf(said, 'status'));
   return {
     reference: fields.referenceId ?? fields.reference_id ?? fields.provider_reference_id ?? null,
     status: statusOf(fields, event),
-    facts: { ...factsOf(fields, event), ...(isUnread ? { body: UNREADABLE } : {}) },
+    facts: { ...factsOf(fields, event), ...(isUnread || isStatusUnread ? { body: UNREADABLE } : {}) },
   };
 }
 

@@ -10,9 +10,9 @@ import {
 import { FIAT_CURRENCIES } from '../contract/vocabulary.js';
 import { checkAmount, sameAmount, toWireNumber } from '../money.js';
 import { UNREADABLE } from '../protocol/messages.js';
-import { CHECKOUT_WORDS, provesPayment } from '../protocol/statuses.js';
+import { CHECKOUT_WORDS, classifyStatus, leavesUnpaid, provesPayment } from '../protocol/statuses.js';
 import { confirmedBy, PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
-import { callbackEvent } from './callback.js';
+import { callbackEvent, isObject, PLAIN_WORD } from './callback.js';
 import { country, fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
 import { saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
@@ -112,7 +112,7 @@ export const invoicePaymentFlow = defineFlow({
   },
   status: {
     operation: 'getInvoicePayment',
-    read: (record) => ({ status: (record as InvoicePayment).status, facts: paidFacts(record) }),
+    read: (record) => ({ status: paymentWord(record as Partial<InvoicePayment>), facts: paidFacts(record) }),
   },
   carriesOut: {
     // It waits until `payInvoice` comes with the same reference.
@@ -159,26 +159,40 @@ export function invoiceFacts(record: unknown): Readonly<Record<string, string>> 
 }
 
 /**
- * Its last four characters, or fewer if it is shorter, distinguish two accounts, and do not show them to everybody who
- * may see the flow. Case, spaces and dashes do not count. Undefined if there are none, or if one of them is masked.
+ * Its last four characters (or three, if it has no more) distinguish two accounts, and do not show them to everybody who
+ * may see the flow. Case, spaces and dashes do not count. Undefined if they are masked, or are a word in its place.
  */
 function accountEnd(accountNumber: string | undefined): string | undefined {
   if (accountNumber === undefined || accountNumber === UNREADABLE) return accountNumber;
   const end = accountNumber.replaceAll(/[\s-]/g, '').slice(-4).toUpperCase();
-  return end === '' || MASKED.test(end) ? undefined : `…${end}`;
+  return /^[0-9A-WYZ]{3,4}$/.test(end) && /\d/.test(end) ? `…${end}` : undefined;
 }
 
-/** Services write these instead of the characters that they do not show. */
-const MASKED = /[*•#X.…]/;
+/**
+ * The status of the invoice's payment. A failed attempt beside an invoice whose own status says otherwise, or cannot be
+ * read, gets a word of no table: it is shown, and decides nothing.
+ */
+function paymentWord(record: Partial<InvoicePayment>): string | null {
+  // The record of the invoice itself has none.
+  const word = record.status ?? null;
+  const own = ownWord(record);
+  const isFailed = classifyStatus(CHECKOUT_WORDS, word) === 'failed';
+  const agrees = own === undefined || leavesUnpaid(own) || classifyStatus(CHECKOUT_WORDS, own) === 'failed';
+  return isFailed && !agrees ? `${word}_BESIDE_${own}` : word;
+}
+
+/** The invoice's own status; `UNREADABLE` if it may say anything; undefined if it says nothing. */
+export function ownWord(record: Partial<InvoicePayment>): string | undefined {
+  const word = record.invoice ? recordFact(record.invoice, 'status') : recordFact(record, 'invoice');
+  // It is shown to people.
+  return word === undefined || PLAIN_WORD.test(word) ? word : UNREADABLE;
+}
 
 /** The payment's facts, as the record shows them. Before a payment, the record's amounts are those of the invoice. */
 export function paidFacts(record: unknown): Readonly<Record<string, string>> {
   if (!provesPayment((record as InvoicePayment).status)) return {};
   return factsIn({ paidAmount: recordFact(record, 'amount'), paidCurrency: recordFact(record, 'currency') });
 }
-
-const isObject = (raw: unknown): raw is Record<string, unknown> =>
-  typeof raw === 'object' && raw !== null && !Array.isArray(raw);
 
 const formOf = (raw: Record<string, unknown>) =>
   'mobileMoney' in raw && !('bank' in raw) ? ('existing' as const) : ('generated' as const);

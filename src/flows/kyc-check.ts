@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { KycStatus } from '../contract/account.js';
+import { UNREADABLE } from '../protocol/messages.js';
 import { KYC_WORDS } from '../protocol/statuses.js';
-import { EventEnvelope } from './callback.js';
+import { fieldsOf } from './callback.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { callerReference, commonInput } from './input.js';
 
@@ -90,13 +91,13 @@ const Fields = z.looseObject({
 
 /** "Payload shapes of all other events: not shown": the record's own members, in either spelling. */
 function kycEvent(body: unknown): EventReading | undefined {
-  const envelope = EventEnvelope.safeParse(body);
-  const parsed = Fields.safeParse(envelope.success ? envelope.data.data : body);
+  const { fields: said, isUnread } = fieldsOf(body);
+  const parsed = Fields.safeParse(said);
   if (!parsed.success) return undefined;
   const { kycId, kyc_id, referenceId, reference_id, kycStatus, kyc_status, ...fields } = parsed.data;
   return {
     reference: kycId ?? kyc_id ?? referenceId ?? reference_id ?? null,
     status: kycWord(fields.status, kycStatus ?? kyc_status),
-    facts: {},
+    facts: isUnread ? { body: UNREADABLE } : {},
   };
 }

@@ -1,6 +1,6 @@
 import { BRIDGE_CHAINS, BRIDGE_TOKENS, CHAINS, TOKENS } from '../contract/vocabulary.js';
 import { UNREADABLE } from '../protocol/messages.js';
-import { memberOf } from './callback.js';
+import { isObject, memberOf } from './callback.js';
 
 /*
  * Facts that identify a record of the service, as the contract reads it. A member that is missing, null or empty is no
@@ -27,8 +27,7 @@ export function assetFacts(record: unknown): Readonly<Record<string, string>> {
 
 function wordFact(record: unknown, member: string, vocabulary: readonly string[]): string | undefined {
   const said = memberOf(record, member);
-  const isObject = typeof said === 'object' && said !== null && !Array.isArray(said);
-  const names = (isObject ? NAMES.map((name) => recordFact(said, name)) : [recordFact(record, member)])
+  const names = (isObject(said) ? NAMES.map((name) => recordFact(said, name)) : [recordFact(record, member)])
     .filter((name) => name !== undefined)
     .map((name) => name.trim().toUpperCase());
   if (names.length === 0) return undefined;

@@ -105,6 +105,10 @@ const BEFORE_PAYMENT: readonly string[] = ['INITIATED', 'PENDING', 'DUPLICATE'];
 /** True for the word that the service shows for an unpaid invoice. INITIATED and DUPLICATE may be about a payment. */
 export const saysUnpaid = (word: string | null): boolean => word?.toUpperCase() === 'PENDING';
 
+/** Words which say of an invoice itself that it is there, and not paid. The interface shows no word but PENDING. */
+const UNPAID_INVOICE: readonly string[] = ['PENDING', 'OPEN', 'UNPAID', 'NEW', 'CREATED', 'GENERATED', 'ISSUED', 'DUE'];
+export const leavesUnpaid = (word: string): boolean => UNPAID_INVOICE.includes(word.toUpperCase());
+
 /** True for a word that is only used for a payment that has begun. */
 export function provesPayment(word: string | null): boolean {
   const upper = word?.toUpperCase() ?? '';

@@ -30,6 +30,13 @@ describe('an event of the bridge', () => {
     expect(read({ status: 'SETTLING', crypto_payment: asset })).toMatchObject({ status: 'SETTLING', facts });
   });
 
+  test.each([
+    { status: 'COMPLETED', failure_details: 'none', refund_details: 'none' },
+    { status: 'FAILED', settlement_details: 'none' },
+  ])('is decided by its status: details of another one may have any form: %j', (body) => {
+    expect(read(body)?.facts['body']).toBeUndefined();
+  });
+
   test.each<[string, object, object]>([
     ['a status', { status: { code: 'COMPLETED' } }, { body: UNREADABLE }],
     ['the details of its refund', { status: 'FAILED', refund_details: 'COMPLETED' }, { body: UNREADABLE }],
@@ -55,6 +62,13 @@ describe('an event of any kind', () => {
     for (const body of [[{ status: 'REFUNDED' }], 'REFUNDED', { event: 'a.name', data: '{"status":"REFUNDED"}' }]) {
       expect(seen(body)).toMatchObject({ status: null, facts: { body: UNREADABLE } });
     }
+  });
+
+  test('is a bare one if its data are an empty list, and an unread one under its reference if they are a text', () => {
+    const body = { event: 'transaction.withdrawal.status.updated', referenceId: 'r-1', status: 'SUCCESS' };
+    const read = (data: unknown) => flowOf('bank-withdrawal').readEvent({ ...body, data });
+    expect(read([])).toMatchObject({ reference: 'r-1', status: 'SUCCESS', facts: {} });
+    expect(read('ok')).toMatchObject({ reference: 'r-1', status: 'SUCCESS', facts: { body: UNREADABLE } });
   });
 
   test.each(['bank-withdrawal', 'bank-checkout', 'card-deposit'] as const)(

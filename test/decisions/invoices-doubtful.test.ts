@@ -8,7 +8,7 @@ import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { anEvent } from '../store/temporary-store.js';
-import { ended, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+import { ended, noted, openDecisionBench, parked, TIME_SCALE } from './bench.js';
 
 const MONEY = { currency: 'KES', amount: '1000.50' };
 
@@ -84,6 +84,17 @@ describe('an invoice that is to be paid', () => {
     expect(await isPaidByUs(reference)).toBe(false);
   });
 
+  test('does not fail by a failed attempt beside an invoice that is PAID: its payment is followed on', async () => {
+    const reference = newReference('beside-ours');
+    const handle = await start(reference, { deadlineSeconds: 360_000 });
+    await noted(handle, /payment accepted/);
+    payment = { status: 'FAILED', invoice: { status: 'PAID' } };
+    await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => /FAILED_BESIDE_PAID/.test(detail)));
+    payment = { status: 'SUCCESSFUL', amount: 1000.5, currency: 'KES' };
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+    expect(await isPaidByUs(reference)).toBe(true);
+  });
+
   test('is not paid against a trusted webhook of a payment that was quarantined before its flow was found', async () => {
     const reference = newReference('quarantined');
     const webhook = anEvent({ source: 'webhook', flowId: null, reference, status: 'CONFIRMED', toMatch: true });
@@ -123,7 +134,7 @@ describe('the account of an invoice', () => {
     ['is missing', {}],
     ['is null', { accountNumber: null }],
     ['is empty', { accountNumber: '' }],
-    ...['0099****', '••••', '99######', '0099XXXX', '0099xxx1', '0099...', '0099…78'].map(
+    ...['0099****', '••••', '99######', '0099XXXX', '0099xxx1', '0099...', '0099…78', 'N/A', 'hidden', '78'].map(
       (masked): [string, Record<string, unknown>] => [`is ${masked}`, { accountNumber: masked }],
     ),
   ])('says nothing if it %s', (_, shown) => {

@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
-import { RateLimitedError, RejectedError, ServiceUnavailableError } from '../../src/service-client/index.js';
+import {
+  RateLimitedError,
+  RejectedError,
+  ServiceUnavailableError,
+  UnknownOutcomeError,
+} from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Invoice, InvoicePayment } from '../../src/contract/invoice.js';
 import { ACCOUNT } from '../harness/fixed.js';
-import { ended, noted, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+import { ended, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -24,6 +29,8 @@ const refused = () => {
   return Promise.reject<InvoicePayment>(new RejectedError('getInvoicePayment', refusal));
 };
 
+/** The answer that an invoice exists is lost. */
+let isGenerationLost = false;
 /** The service accepts no payment: each attempt is proven not sent, and repeated in an hour. */
 let isBusy = false;
 const triedInVain = new Set<string>();
@@ -42,6 +49,11 @@ describe('an invoice whose payment by us waits to be sent', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   beforeAll(async () => {
     decisions = await openDecisionBench((service) => ({
+      async createInvoice(body, options) {
+        const created = await service.createInvoice(body, options);
+        if (isGenerationLost) throw new UnknownOutcomeError('createInvoice', 'timeout');
+        return created;
+      },
       async payInvoice(body, options) {
         if (!isBusy) return service.payInvoice(body, options);
         triedInVain.add(body.referenceId);
@@ -105,7 +117,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
     const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 1_800_000 };
     const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
-    await noted(handle, /reads the invoice/);
+    await noted(handle, isGenerationLost ? /unknown/ : /reads the invoice/);
     return { reference, handle };
   };
 
@@ -150,8 +162,24 @@ describe('an invoice whose payment by us waits to be sent', () => {
     const paying = handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
     expect((await parked(handle)).parked).toMatchObject({ reason: 'event_mismatch', evidence: { differs: ['body'] } });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
+    expect(await paying).toEqual({ kind: 'none', reason: 'event_mismatch' });
+    await resolve(handle, 'dismiss-event');
+    await noted(handle, /payment accepted/);
+    expect(await decisions.executions('payInvoice', reference)).toBe(1);
     await handle.terminate();
-    await expect(paying).rejects.toThrow();
+  });
+
+  test('is not paid after such an event that came while it was not known whether the invoice exists', async () => {
+    isGenerationLost = true;
+    const { reference, handle } = await unread('lost', () =>
+      Promise.reject(new ServiceUnavailableError('getInvoice', 'http-status', 503)),
+    );
+    await handle.signal('events', [trusted('', { source: 'webhook', status: null, facts: { body: UNREADABLE } })]);
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'event_mismatch', evidence: { differs: ['body'] } });
+    isGenerationLost = false;
+    invoice = undefined;
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+    await handle.terminate();
   });
 
   test('is followed if the customer pays it while it cannot be read: a trusted event says so at once', async () => {

@@ -224,7 +224,15 @@ describe('a record that the service has under our reference', () => {
     };
     const unpaid = (more: Wire = {}) => payment({ status: 'PENDING', ...more });
 
-    const INNER = [null, {}, { status: null }, { status: '' }, { status: 'PENDING' }, { status: 'EXPIRED' }];
+    const INNER = [
+      null,
+      {},
+      { status: null },
+      { status: '' },
+      { status: 'PENDING' },
+      { status: 'OPEN' },
+      { status: 'EXPIRED' },
+    ];
     test.each(['PENDING', 'FAILED'])(
       'says that it is unpaid by %s, if the invoice itself says no more',
       async (word) => {
@@ -245,7 +253,8 @@ describe('a record that the service has under our reference', () => {
       for (const status of ['PENDING', 'FAILED'])
         expect(await paid(payment({ status, invoice: inner }))).toMatchObject({
           says: 'cannot-tell',
-          why: `the payment is ${status}, and the invoice ${word}`,
+          why:
+            status === 'FAILED' ? `it is FAILED_BESIDE_${word}` : `the payment is ${status}, and the invoice ${word}`,
         });
     });
 

@@ -32,6 +32,8 @@ export interface TrackPlan {
   readonly lookEveryMs?: number;
   /** True: events trigger a lookup, and cannot contradict anything, because the service may decide otherwise. */
   readonly isOnlyHinted?: boolean;
+  /** True: others can do it too, so that no event is only a hint. */
+  readonly byOthersToo?: boolean;
   /** Why it parks at the deadline. @default by what was claimed about the settlement */
   readonly overdue?: ParkReason;
   /** The sentences of its ends, if it is not a payment. */
@@ -145,7 +147,7 @@ export function handlePaymentEvents(flow: Flow, payment: Payment, plan: TrackPla
 
 /** Where there is a lookup, that decides. Before our send it may be about another payment, and lag. */
 const isHint = (flow: Flow, plan: TrackPlan): boolean =>
-  plan.hasLookup && flow.money.at !== 'unsent' && flow.money.at !== 'claimed';
+  plan.hasLookup && plan.byOthersToo !== true && flow.money.at !== 'unsent' && flow.money.at !== 'claimed';
 
 /** How events act on a payment. Pure of commands: it runs inside signal handlers. */
 export function rulesOf(flow: Flow, payment: Payment, plan: TrackPlan): EventRules {

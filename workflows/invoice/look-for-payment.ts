@@ -8,8 +8,9 @@ import {
   provesPayment,
   type Meaning,
 } from '../../src/protocol/statuses.js';
-import { takeReading, type Payment, type PaymentPlan } from '../engine/payment.js';
+import { rulesOf, takeReading, type Payment, type PaymentPlan } from '../engine/payment.js';
 import { act } from '../engine/activities.js';
+import { decideMismatch } from '../engine/evidence.js';
 import { endFromDecision, endFlow, FlowEnd } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
 import { readInbox } from '../engine/inbox.js';
@@ -32,6 +33,8 @@ export const GENERATE: PaymentPlan = {
   words: ATTEMPT_WORDS,
   hasLookup: true,
   firstLookMs: 0,
+  // An event may be about a payment of it.
+  byOthersToo: true,
 };
 
 export const PAY: PaymentPlan = {
@@ -62,7 +65,7 @@ export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = 
     const isRead = found.says !== 'not-paid' || (await readInbox(flow, RECORD_PATIENCE_MS));
     if (!isRead && !flow.deadlinePassed) continue;
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
-    if (payment.mismatches.length > 0) return takePayment(flow, payment, found);
+    if (await reportsAnother(flow, payment)) return takePayment(flow, payment, found);
     const says = paidElsewhere({ lookup: found.says, paidByEvent: paidByEvent(payment) });
     if (says === 'not-paid') return false;
     if (says !== 'cannot-tell') return takePayment(flow, payment, found);
@@ -178,6 +181,18 @@ function takePayment(flow: Flow, payment: Payment, { reading }: PaidReading): tr
   followPayment(flow, payment);
   if (reading !== undefined) takeReading(flow, payment, planOf(payment), reading);
   return true;
+}
+
+/**
+ * Whether a trusted event reports another payment of the invoice. One that cannot be read may say anything: a person is
+ * asked about it first.
+ */
+export async function reportsAnother(flow: Flow, payment: Payment): Promise<boolean> {
+  for (let [first] = payment.mismatches; first !== undefined; [first] = payment.mismatches) {
+    if (first.differs.some((fact) => fact !== 'body')) return true;
+    await decideMismatch(flow, payment, rulesOf(flow, payment, GENERATE));
+  }
+  return false;
 }
 
 /** A payment of the invoice in another way is tracked, and not sent by us. */
