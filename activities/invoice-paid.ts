@@ -1,7 +1,7 @@
 import { paidElsewhere, type PaidSays } from '../src/protocol/decisions.js';
 import { flowOf } from '../src/flows/index.js';
-import { ownWord } from '../src/flows/invoice-payment.js';
-import { CHECKOUT_WORDS, classifyStatus, leavesUnpaid, saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
+import { wordBeside } from '../src/flows/invoice-payment.js';
+import { failsCheckout, saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
 import { sameAmount } from '../src/money.js';
 import { asking, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
@@ -105,12 +105,12 @@ async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: L
   const reading = flowOf('invoice-payment').status?.read(asked.record) ?? { status: null, facts: {} };
   const { status } = reading;
   if (saysUnpaid(status)) {
-    const own = ownWord(asked.record);
-    if (own === undefined || leavesUnpaid(own) || isFailed(own)) return { says: 'not-paid', reading };
-    return { says: 'cannot-tell', why: `the payment is ${status}, and the invoice ${own}` };
+    const beside = wordBeside(asked.record);
+    if (beside === undefined) return { says: 'not-paid', reading };
+    return { says: 'cannot-tell', why: `the payment is ${status}, and the invoice ${beside}` };
   }
   // The invoice can be paid again.
-  if (isFailed(status)) {
+  if (failsCheckout(status)) {
     return beforeOurs === true ? { says: 'cannot-tell', why: FAILED_BEFORE } : { says: 'not-paid', reading };
   }
   if (!provesPayment(status)) return { says: 'cannot-tell', why: `it is ${status ?? 'without a status'}` };
@@ -120,9 +120,7 @@ async function readPaid(deps: ActivityDeps, { reference, expect, beforeOurs }: L
 }
 
 /** A word of a payment that has begun, and has not failed. */
-const isUnderWay = (word: string | null): boolean => provesPayment(word) && !isFailed(word);
-
-const isFailed = (word: string | null): boolean => classifyStatus(CHECKOUT_WORDS, word) === 'failed';
+const isUnderWay = (word: string | null): boolean => provesPayment(word) && !failsCheckout(word);
 
 const FAILED_BEFORE = 'another attempt to pay it failed, and ours cannot be distinguished from it';
 

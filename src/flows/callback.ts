@@ -53,6 +53,7 @@ const Fields = z.looseObject({
   currency,
   fiatCurrency: currency,
 });
+
 /**
  * The fields of an event: bare, or as the `data` of an envelope that names the event. Unread: what the envelope holds may
  * say anything, and only the fields beside it are there.

@@ -10,7 +10,7 @@ import {
 import { FIAT_CURRENCIES } from '../contract/vocabulary.js';
 import { checkAmount, sameAmount, toWireNumber } from '../money.js';
 import { UNREADABLE } from '../protocol/messages.js';
-import { CHECKOUT_WORDS, classifyStatus, leavesUnpaid, provesPayment } from '../protocol/statuses.js';
+import { CHECKOUT_WORDS, failsCheckout, leavesUnpaid, provesPayment } from '../protocol/statuses.js';
 import { confirmedBy, PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
 import { callbackEvent, isObject, PLAIN_WORD } from './callback.js';
 import { country, fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
@@ -175,17 +175,16 @@ function accountEnd(accountNumber: string | undefined): string | undefined {
 function paymentWord(record: Partial<InvoicePayment>): string | null {
   // The record of the invoice itself has none.
   const word = record.status ?? null;
-  const own = ownWord(record);
-  const isFailed = classifyStatus(CHECKOUT_WORDS, word) === 'failed';
-  const agrees = own === undefined || leavesUnpaid(own) || classifyStatus(CHECKOUT_WORDS, own) === 'failed';
-  return isFailed && !agrees ? `${word}_BESIDE_${own}` : word;
+  const beside = wordBeside(record);
+  return failsCheckout(word) && beside !== undefined ? `${word}_BESIDE_${beside}` : word;
 }
 
-/** The invoice's own status; `UNREADABLE` if it may say anything; undefined if it says nothing. */
-export function ownWord(record: Partial<InvoicePayment>): string | undefined {
+/** The invoice's own status, if it says more than that it is unpaid; `UNREADABLE` if it may say anything. */
+export function wordBeside(record: Partial<InvoicePayment>): string | undefined {
   const word = record.invoice ? recordFact(record.invoice, 'status') : recordFact(record, 'invoice');
+  if (word === undefined || leavesUnpaid(word) || failsCheckout(word)) return undefined;
   // It is shown to people.
-  return word === undefined || PLAIN_WORD.test(word) ? word : UNREADABLE;
+  return PLAIN_WORD.test(word) ? word : UNREADABLE;
 }
 
 /** The payment's facts, as the record shows them. Before a payment, the record's amounts are those of the invoice. */

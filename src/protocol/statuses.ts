@@ -109,6 +109,9 @@ export const saysUnpaid = (word: string | null): boolean => word?.toUpperCase() 
 const UNPAID_INVOICE: readonly string[] = ['PENDING', 'OPEN', 'UNPAID', 'NEW', 'CREATED', 'GENERATED', 'ISSUED', 'DUE'];
 export const leavesUnpaid = (word: string): boolean => UNPAID_INVOICE.includes(word.toUpperCase());
 
+/** True for a word of an attempt to pay that failed. */
+export const failsCheckout = (word: string | null): boolean => classifyStatus(CHECKOUT_WORDS, word) === 'failed';
+
 /** True for a word that is only used for a payment that has begun. */
 export function provesPayment(word: string | null): boolean {
   const upper = word?.toUpperCase() ?? '';

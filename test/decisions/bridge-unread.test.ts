@@ -123,7 +123,7 @@ describe('a bridge transfer', () => {
     },
   );
 
-  test('is not refunded by the input alone after a person accepted an event that nobody can read', async () => {
+  test('is not refunded by the input alone after a person accepted an event that cannot be read', async () => {
     const { refund, handle } = await refunds.tracked('accepted');
     await handle.signal('events', [trusted('SETTLING', { facts: { body: UNREADABLE } })]);
     await parked(handle);

@@ -190,7 +190,7 @@ describe('a bridge transfer that failed', () => {
   test.each([
     ['for a day', () => ({ expires_at: new Date(Date.now() + 20 * 3_600_000).toISOString() })],
     ['for a week', () => ({ expires_at: new Date(Date.now() + 7 * 86_400_000).toISOString() })],
-    ['until a time that nobody can read', () => ({ expires_at: 'tomorrow' })],
+    ['until a time that cannot be read', () => ({ expires_at: 'tomorrow' })],
   ])('parks at its deadline if the service may still refund %s, and sends no refund before that', async (_, config) => {
     refundConfig = config();
     const { refund, handle } = await tracked('a-day', { deadlineSeconds: 3_600 });

@@ -150,13 +150,19 @@ describe('an invoice whose payment by us waits to be sent', () => {
     invoice = undefined;
   });
 
-  test('is not paid after a trusted event whose status nobody can read: it may say that it is paid', async () => {
-    answer = undefined;
+  /** The invoice exists, and its payment is not ordered yet. */
+  const unordered = async (word: string, deadlineSeconds: number) => {
     isBusy = false;
-    const reference = newReference('odd-status');
+    answer = undefined;
+    const reference = newReference(word);
     const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, timeScale: TIME_SCALE };
-    const handle = await decisions.bench.startFlow('invoice-payment', reference, { ...input, deadlineSeconds: 60_000 });
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, { ...input, deadlineSeconds });
     await noted(handle, /waits for the order/);
+    return { reference, handle };
+  };
+
+  test('is not paid after a trusted event whose status cannot be read: it may say that it is paid', async () => {
+    const { reference, handle } = await unordered('odd-status', 60_000);
     const unread = trusted('SUCCESSFUL', { source: 'webhook', status: null, facts: { body: UNREADABLE } });
     await handle.signal('events', [unread]);
     const paying = handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
@@ -247,12 +253,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
 
   /** Orders to pay while no order can be recorded. */
   const ordered = async (word: string, deadlineSeconds: number) => {
-    isBusy = false;
-    answer = undefined;
-    const reference = newReference(word);
-    const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, timeScale: TIME_SCALE };
-    const handle = await decisions.bench.startFlow('invoice-payment', reference, { ...input, deadlineSeconds });
-    await noted(handle, /waits for the order/);
+    const { reference, handle } = await unordered(word, deadlineSeconds);
     const away = vi.spyOn(decisions.store.audit, 'append').mockImplementation(() => {
       throw new StoreUnavailableError('SQLITE_BUSY', 'database');
     });

@@ -212,7 +212,7 @@ describe('a refund that the input orders, against a quarantined event', () => {
     vi.restoreAllMocks();
   });
 
-  test('is not sent by the input alone against an untrusted FAILED that nobody can read: it may say "refunded"', async () => {
+  test('is not sent by the input alone against an untrusted FAILED that cannot be read: it may say "refunded"', async () => {
     const { refund, handle } = await refunds.tracked('untrusted');
     await unreadableIn(refunds.decisions, handle.workflowId, 'FAILED', 'quarantined', null);
     await handle.signal('events', [failed()]);
