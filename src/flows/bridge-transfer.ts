@@ -19,13 +19,13 @@ const Bare = SettlementEvent.extend({
   amount: z.unknown().optional(),
 });
 
-/** Its members that are objects, and those of them that an event of a status is not about: "decide by `status`". */
-const DETAILS = ['crypto_payment', 'settlement_details', 'failure_details', 'refund_details'] as const;
-const BESIDES: Readonly<Record<string, readonly string[] | undefined>> = {
-  COMPLETED: ['failure_details', 'refund_details'],
-  FAILED: ['settlement_details'],
-  REFUNDED: ['settlement_details', 'failure_details', 'refund_details'],
-};
+/** Its members that are objects, each with the statuses of events that are not about it: "decide by `status`". */
+const DETAILS = {
+  crypto_payment: [],
+  settlement_details: ['FAILED', 'REFUNDED'],
+  failure_details: ['COMPLETED', 'REFUNDED'],
+  refund_details: ['COMPLETED', 'REFUNDED'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /**
  * A status in the interface's spelling, also if a provider writes it in lower case; an unknown word stays unchanged.
@@ -49,10 +49,12 @@ function bridgeEvent(body: unknown): EventReading | undefined {
   const isUnread =
     isDataUnread ||
     (isGiven(event.status) && (status === null || !PLAIN_WORD.test(status))) ||
-    DETAILS.some((details) => hasUnread(details) && BESIDES[status ?? '']?.includes(details) !== true);
-  const said = (details: (typeof DETAILS)[number], member: string) => memberOf(memberOf(fields, details), member);
+    Object.entries(DETAILS).some(
+      ([details, besides]) => hasUnread(details) && !besides.some((word) => word === status),
+    );
+  const said = (details: keyof typeof DETAILS, member: string) => memberOf(memberOf(fields, details), member);
   // Our tolerant schema leaves out what it cannot read.
-  const amountIn = (read: string | null | undefined, details: (typeof DETAILS)[number], member: string) =>
+  const amountIn = (read: string | null | undefined, details: keyof typeof DETAILS, member: string) =>
     amountFact(read ?? said(details, member));
   const facts = factsIn({
     body: isUnread ? UNREADABLE : undefined,

@@ -39,6 +39,7 @@ describe('an event of the bridge', () => {
 
   test.each<[string, object, object]>([
     ['a status', { status: { code: 'COMPLETED' } }, { body: UNREADABLE }],
+    ['the details beside an unknown status', { status: 'constructor', refund_details: 'x' }, { body: UNREADABLE }],
     ['the details of its refund', { status: 'FAILED', refund_details: 'COMPLETED' }, { body: UNREADABLE }],
     ['the details of its payment', { status: 'FAILED', crypto_payment: ['USDC'] }, { body: UNREADABLE }],
     ["its refund's status", { refund_details: { refund_status: true } }, { refundStatus: UNREADABLE }],

@@ -9,10 +9,11 @@ import {
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Invoice, InvoicePayment } from '../../src/contract/invoice.js';
 import { ACCOUNT } from '../harness/fixed.js';
-import { ended, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { ended, gate, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
 import { until } from '../harness/until.js';
 
 const HOUR_MS = 3_600_000;
@@ -186,6 +187,28 @@ describe('an invoice whose payment by us waits to be sent', () => {
     invoice = undefined;
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
     await handle.terminate();
+  });
+
+  test('is not closed by a lookup from before a person looked into such an event: it may be paid since', async () => {
+    const { reference, handle } = await unread('closed', showsOnly({ amount: 9, currency: 'KES' }));
+    expect((await parked(handle)).parked?.reason).toBe('duplicate_mismatch');
+    const held = gate();
+    let isAsked = false;
+    answer = async () => {
+      isAsked = true;
+      await held.opened;
+      return { referenceId: reference, status: 'PENDING' } as InvoicePayment;
+    };
+    const closing = resolve(handle, 'close-not-executed');
+    await until('the lookup', async () => isAsked);
+    await handle.signal('events', [trusted('', { source: 'webhook', status: null, facts: { body: UNREADABLE } })]);
+    held.open();
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'event_mismatch');
+    answer = paid;
+    invoice = undefined;
+    await closing;
+    await resolve(handle, 'dismiss-event');
+    await expectFollowed({ reference, handle });
   });
 
   test('is followed if the customer pays it while it cannot be read: a trusted event says so at once', async () => {

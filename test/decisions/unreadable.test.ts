@@ -124,6 +124,16 @@ describe('a trusted event in the inbox that cannot be decrypted', () => {
     },
   );
 
+  test('shows its amount, too, if that is another one', async () => {
+    const reference = newReference('odd-amount');
+    const handle = await d.bench.startFlow('bank-checkout', reference, { ...bankCheckout.input(reference), ...LONG });
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    await handle.signal('events', [trusted('SUCCESSFUL', { facts: { body: 'unreadable', amount: '9' } })]);
+    const { view } = await asked(handle, 'event_mismatch');
+    expect(view.parked?.evidence).toMatchObject({ differs: ['body', 'amount'], theirs: { amount: '9' } });
+    await handle.terminate();
+  });
+
   test('nor does a checkout fail by itself against an untrusted one that cannot be read: a person decides', async () => {
     const reference = newReference('odd-claim');
     const handle = await d.bench.startFlow('bank-checkout', reference, { ...bankCheckout.input(reference), ...LONG });

@@ -153,8 +153,10 @@ const isHint = (flow: Flow, plan: TrackPlan): boolean =>
 export function rulesOf(flow: Flow, payment: Payment, plan: TrackPlan): EventRules {
   return {
     known: () => payment.facts,
-    differs: (event) =>
-      isUnread(event.facts) && !isHint(flow, plan) ? ['body'] : differences(payment.facts, event.facts),
+    differs: (event) => [
+      ...(isUnread(event.facts) && !isHint(flow, plan) ? ['body'] : []),
+      ...differences(payment.facts, event.facts),
+    ],
     seen: (event) => event.status !== null && payment.words.includes(event.status),
     proves: (event) => plan.proves?.(event.status) ?? true,
     apply: (event) => apply(flow, payment, plan, event),

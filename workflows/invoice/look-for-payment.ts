@@ -65,7 +65,10 @@ export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = 
     const isRead = found.says !== 'not-paid' || (await readInbox(flow, RECORD_PATIENCE_MS));
     if (!isRead && !flow.deadlinePassed) continue;
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
+    const isAsked = payment.mismatches.length > 0;
     if (await reportsAnother(flow, payment)) return takePayment(flow, payment, found);
+    // The decision of a person may have taken days.
+    if (isAsked) continue;
     const says = paidElsewhere({ lookup: found.says, paidByEvent: paidByEvent(payment) });
     if (says === 'not-paid') return false;
     if (says !== 'cannot-tell') return takePayment(flow, payment, found);
