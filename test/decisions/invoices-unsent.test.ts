@@ -197,7 +197,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     answer = async () => {
       isAsked = true;
       await held.opened;
-      return { referenceId: reference, status: 'PENDING' } as InvoicePayment;
+      return { referenceId: reference, status: 'PENDING' };
     };
     const closing = resolve(handle, 'close-not-executed');
     await until('the lookup', async () => isAsked);
