@@ -65,13 +65,13 @@ export function createFlowStepActivities(deps: ActivityDeps) {
 
     /** One POST of the flow, under its claim. */
     submitStep(order: ClaimStepOrder): Promise<SubmitOutcome> {
-      const { flowId, input, unasked, mostMs } = order;
+      const { flowId, input, unasked, besides = [], mostMs } = order;
       const submission = submissionOf(order);
       const { claim, facts } = termsOf(deps, order, input, submission);
       const ours = { callbackUrl: ownCallbackUrl(deps, flowId) };
       return submitUnderClaim(deps, {
         claim,
-        guard: { flowId, statuses: submission.shownBy },
+        guard: { flowId, statuses: submission.shownBy, besides },
         lookUp: () => lookUpPost(deps, { claim, expect: facts, saidToExist: false }),
         ...(unasked && { unasked }),
         ...(submission.byOthersToo && {

@@ -1,6 +1,7 @@
 import { paidElsewhere, type PaidSays } from '../src/protocol/decisions.js';
 import { flowOf } from '../src/flows/index.js';
 import { wordBeside } from '../src/flows/invoice-payment.js';
+import { UNREADABLE } from '../src/protocol/messages.js';
 import { failsCheckout, saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
 import { sameAmount } from '../src/money.js';
 import { asking, whyIncomparable } from './status-lookups.js';
@@ -71,10 +72,13 @@ async function paidOrMissing(
   const found = await lookedUp(deps, question, isWindowOver);
   if (found.says !== 'not-paid') return found;
   const words = await deps.store.inbox.wordsOfNoFlow(question.reference);
-  return words.some(isUnderWay) ? UNMATCHED : found;
+  return words.some((word) => word === UNREADABLE || isUnderWay(word)) ? UNMATCHED : found;
 }
 
-const UNMATCHED: PaidReading = { says: 'cannot-tell', why: 'a trusted event of no known flow says that it was paid' };
+const UNMATCHED: PaidReading = {
+  says: 'cannot-tell',
+  why: 'a trusted event of no known flow says that it was paid, or cannot be read',
+};
 
 /** "Not found" means "not paid" only if the answer stays the same for the whole window and several times at its end. */
 async function lookedUp(

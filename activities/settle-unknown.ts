@@ -78,7 +78,8 @@ async function fromRefusal(deps: ActivityDeps, order: SettleOrder): Promise<Post
     if (claim?.phase !== 'sending' || claim.rejection === undefined) return undefined;
     if (await deps.store.inbox.hasToMatch(referenceOfFlow(order.claim.flowId))) throw unmatched();
     const events = await deps.store.inbox.list({ flowId: order.claim.flowId, limit: 1, bodies: false });
-    if (events.length > 0) return undefined;
+    const ofNoFlow = await deps.store.inbox.wordsOfNoFlow(referenceOfFlow(order.claim.flowId));
+    if (events.length > 0 || ofNoFlow.length > 0) return undefined;
     const { rejection } = claim;
     const isRecorded = await deps.store.claims.recordRejection(key, claim.owner, rejection);
     return isRecorded ? { claim: 'rejected', lookup: 'absent', rejection } : undefined;

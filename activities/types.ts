@@ -159,6 +159,8 @@ export interface ClaimStepOrder extends StepOrder {
   readonly pin: Pin;
   /** A repeat is sent even if the lookup cannot tell. @default false */
   readonly unasked?: boolean;
+  /** Ids of the events about which a person decided: they do not hold it back. @default none */
+  readonly besides?: readonly string[] | undefined;
   /** The POST's longest time, ms: `Windows.postMs`. */
   readonly mostMs?: number | undefined;
 }

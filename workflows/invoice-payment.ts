@@ -104,7 +104,7 @@ async function readInvoice(flow: Flow, payment: Payment): Promise<Facts | 'paid'
     payment.lookNow = false;
     if (await lookForPayment(flow, payment)) return 'paid';
     // A person may wait longer: then it is read again.
-    if (flow.deadlinePassed) expire();
+    if (flow.deadlinePassed) expire('The deadline passed before the invoice could be read and compared');
   }
 }
 
@@ -174,6 +174,6 @@ async function awaitPayCommand(flow: Flow, payment: Payment, desk: PayUpdates): 
   }
 }
 
-function expire(): never {
-  return endFlow('expired', 'deadline_passed', 'The deadline passed before the invoice was paid; nothing was moved.');
+function expire(why = 'The deadline passed before the invoice was paid'): never {
+  return endFlow('expired', 'deadline_passed', `${why}; nothing was moved.`);
 }

@@ -1,7 +1,7 @@
 import type { EventReading, FlowDefinition } from './flow.js';
 import { PLAIN_WORD } from './callback.js';
 import { flowOf } from './index.js';
-import { UNREADABLE, type FlowEvent } from '../protocol/messages.js';
+import { isUnread, UNREADABLE, type FlowEvent } from '../protocol/messages.js';
 import { parseFlowId } from '../protocol/vocabulary.js';
 import { unopenedIdOf, VOUCHED, type InboxRow } from '../protocol/events.js';
 
@@ -25,7 +25,8 @@ export function eventOfRow(flowId: string, row: InboxRow): FlowEvent | 'conflict
 
 /** What is known of a row whose body cannot be decrypted. */
 export function unopenedEventOf(row: InboxRow): FlowEvent {
-  const { source, proof, status, receivedAt } = row;
+  const { source, proof, receivedAt } = row;
+  const status = row.status === UNREADABLE ? null : row.status;
   const facts = { body: UNREADABLE };
   return { id: unopenedIdOf(eventIdOf(row)), source, trusted: proof !== null, proof, status, receivedAt, facts };
 }
@@ -56,3 +57,7 @@ export function wordOf(reading: EventReading | undefined): string | null {
   const status = reading?.status;
   return typeof status === 'string' && PLAIN_WORD.test(status) ? status : null;
 }
+
+/** The word under which an event is filed, where its body cannot be seen: `UNREADABLE` if that may say anything. */
+export const filedWordOf = (reading: EventReading | undefined): string | null =>
+  wordOf(reading) ?? (reading === undefined || isUnread(reading.facts) ? UNREADABLE : null);

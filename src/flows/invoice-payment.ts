@@ -20,6 +20,8 @@ import { factsIn, recordFact } from './record-facts.js';
 
 /** Only these are said about a payment, and never about an unpaid invoice. */
 const PAID_WORDS = Object.keys(CHECKOUT_WORDS).filter(provesPayment);
+/** An event that cannot be read may say the same. */
+const MAY_BE_PAID = [...PAID_WORDS, UNREADABLE];
 
 const MobileMoney = InvoiceMobileMoney.extend({ phoneNumber: phoneNumber() });
 
@@ -105,7 +107,7 @@ export const invoicePaymentFlow = defineFlow({
         const { amount, currency, mobileMoney } = requirePayment(input);
         return { amount: toWireNumber(amount), currency, mobileMoney, referenceId: input.referenceId };
       },
-      shownBy: PAID_WORDS,
+      shownBy: MAY_BE_PAID,
       byOthersToo: true,
       factsOf: paymentFacts,
     },

@@ -48,7 +48,7 @@ export interface ReceivedEvent {
   /** Null if the body names no flow that we can identify: the event is kept as `unmatched`. */
   readonly flowId: string | null;
   readonly reference: string | null;
-  /** The raw status word of the body; null if there is none. */
+  /** The raw status word of the body; null if there is none, and `UNREADABLE` if the body may say anything. */
   readonly status: string | null;
   readonly proof: Proof | null;
   /** Keyed hash of the body's content: equal content is one event, whatever its delivery id. */

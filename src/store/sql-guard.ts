@@ -31,7 +31,7 @@ export function guardSql({ elements }: Dialect): GuardSql {
     allows: (guard) => `NOT ${contradiction(guard)} AND ${toMatch(guard)} = 0`,
     params: (guard) => [
       guard.flowId,
-      ...(guard.statuses === undefined ? [] : [JSON.stringify(guard.statuses)]),
+      ...(guard.statuses === undefined ? [] : [JSON.stringify(guard.statuses.map((word) => word.toUpperCase()))]),
       JSON.stringify(guard.besides ?? []),
       referenceOfFlow(guard.flowId),
     ],

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { bridgeTransferFlow } from '../../src/flows/bridge-transfer.js';
 import { eventOfRow } from '../../src/flows/event-of-row.js';
 import { flowOf } from '../../src/flows/index.js';
+import { labelCallback } from '../../src/gateway/inbound/match-webhook.js';
 import type { InboxRow } from '../../src/protocol/events.js';
 import { FLOW_KINDS, flowIdOf } from '../../src/protocol/vocabulary.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
@@ -63,6 +64,33 @@ describe('an event of any kind', () => {
     for (const body of [[{ status: 'REFUNDED' }], 'REFUNDED', { event: 'a.name', data: '{"status":"REFUNDED"}' }]) {
       expect(seen(body)).toMatchObject({ status: null, facts: { body: UNREADABLE } });
     }
+  });
+
+  test.each(FLOW_KINDS.filter((kind) => kind !== 'kyc-check'))(
+    'of a flow of the kind %s may say anything if its envelope holds nothing, and no status is beside it',
+    (kind) => {
+      for (const data of [null, '', []]) {
+        expect(flowOf(kind).readEvent({ event: 'a.name', data })).toMatchObject({
+          status: null,
+          facts: { body: UNREADABLE },
+        });
+      }
+    },
+  );
+
+  test('is not a confirmation by its name alone: it claims one, and may say anything', () => {
+    const confirmed = { event: 'payment.confirmed', data: [] };
+    for (const kind of ['bank-checkout', 'card-deposit', 'invoice-payment'] as const) {
+      expect(flowOf(kind).readEvent(confirmed)).toMatchObject({ status: 'CONFIRMED', facts: { body: UNREADABLE } });
+    }
+  });
+
+  test('is filed as unreadable if nothing says its status, so that a decision about money sees that', () => {
+    const filed = (body: unknown) => labelCallback('bank-checkout', 'r-1', 'bank-checkout/r-1', body).status;
+    expect(['text', { status: { code: 'PAID' } }, { event: 'a.name', data: 'PAID' }].map(filed)).toEqual(
+      Array(3).fill(UNREADABLE),
+    );
+    expect([{}, { status: 'PAID', amount: 'much' }].map(filed)).toEqual([null, 'PAID']);
   });
 
   test('is a bare one if its data are an empty list, and an unread one under its reference if they are a text', () => {

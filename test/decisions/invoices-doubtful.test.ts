@@ -63,7 +63,9 @@ describe('an invoice that is to be paid', () => {
       const reference = newReference('odd-account');
       const handle = await start(reference, { deadlineSeconds: 200 });
       await decisions.bench.pass(200 * 1_000 * TIME_SCALE);
-      expect(await ended(handle)).toMatchObject({ state: 'expired', outcome: { reason: 'deadline_passed' } });
+      const { outcome } = await ended(handle);
+      expect(outcome).toMatchObject({ state: 'expired', reason: 'deadline_passed' });
+      expect(outcome?.detail).toContain('before the invoice could be read');
       expect(await isPaidByUs(reference)).toBe(false);
     },
   );

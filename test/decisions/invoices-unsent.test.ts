@@ -9,6 +9,9 @@ import {
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Invoice, InvoicePayment } from '../../src/contract/invoice.js';
 import { ACCOUNT } from '../harness/fixed.js';
+import { eventOfRow } from '../../src/flows/event-of-row.js';
+import { labelCallback } from '../../src/gateway/inbound/match-webhook.js';
+import { anEvent } from '../store/temporary-store.js';
 import { ended, gate, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import { trusted } from '../harness/inputs.js';
@@ -70,14 +73,17 @@ describe('an invoice whose payment by us waits to be sent', () => {
   });
   afterAll(() => decisions.close());
 
-  /** The lookup has said "not paid", and one attempt was made. */
-  const waiting = async (word: string, deadlineSeconds = 1_800_000) => {
+  const start = async (word: string, more: Record<string, unknown>) => {
     answer = undefined;
-    isBusy = true;
     const reference = newReference(word);
-    const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
-    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds };
-    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, timeScale: TIME_SCALE, ...more };
+    return { reference, handle: await decisions.bench.startFlow('invoice-payment', reference, input) };
+  };
+  const TO_BE_PAID = { payment: { mobileMoney }, deadlineSeconds: 1_800_000 };
+  /** The lookup has said "not paid", and one attempt was made. */
+  const waiting = async (word: string, more = {}) => {
+    isBusy = true;
+    const { reference, handle } = await start(word, { ...TO_BE_PAID, ...more });
     await until('the payment to be tried', async () => triedInVain.has(reference));
     return { reference, handle };
   };
@@ -89,13 +95,9 @@ describe('an invoice whose payment by us waits to be sent', () => {
   };
 
   test('is paid after a cancel that was refused, since a webhook was still being matched', async () => {
-    answer = undefined;
     isBusy = false;
     invoice = () => Promise.reject(new ServiceUnavailableError('getInvoice', 'http-status', 503));
-    const reference = newReference('cancel-refused');
-    const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
-    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 1_800_000 };
-    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    const { reference, handle } = await start('cancel-refused', TO_BE_PAID);
     await noted(handle, /the invoice accepted/);
     const { inbox } = decisions.store;
     const webhook = { source: 'webhook', reference, status: null, proof: 'signature', body: {}, flowId: null } as const;
@@ -111,13 +113,9 @@ describe('an invoice whose payment by us waits to be sent', () => {
 
   /** The invoice exists, is to be paid at once, and cannot be compared with what was asked for. */
   const unread = async (word: string, answers: () => Promise<Invoice>) => {
-    answer = undefined;
     isBusy = false;
     invoice = answers;
-    const reference = newReference(word);
-    const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
-    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 1_800_000 };
-    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    const { reference, handle } = await start(word, TO_BE_PAID);
     await noted(handle, isGenerationLost ? /unknown/ : /reads the invoice/);
     return { reference, handle };
   };
@@ -151,30 +149,43 @@ describe('an invoice whose payment by us waits to be sent', () => {
     invoice = undefined;
   });
 
+  /** As the gateway files it: its status is there, and cannot be read. */
+  const unreadWebhook = async (reference: string) => {
+    const flowId = `invoice-payment/${reference}`;
+    const data = { referenceId: reference, status: { code: 'SUCCESSFUL' } };
+    const body = { event: 'transaction.status.updated', data };
+    const labels = labelCallback('invoice-payment', reference, flowId, body);
+    const { id } = await decisions.store.inbox.receive(anEvent({ ...labels, source: 'webhook', body }));
+    const row = await decisions.store.inbox.get(id);
+    return eventOfRow(flowId, row!);
+  };
+
   /** The invoice exists, and its payment is not ordered yet. */
   const unordered = async (word: string, deadlineSeconds: number) => {
     isBusy = false;
-    answer = undefined;
-    const reference = newReference(word);
-    const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, timeScale: TIME_SCALE };
-    const handle = await decisions.bench.startFlow('invoice-payment', reference, { ...input, deadlineSeconds });
-    await noted(handle, /waits for the order/);
-    return { reference, handle };
+    const flow = await start(word, { deadlineSeconds });
+    await noted(flow.handle, /waits for the order/);
+    return flow;
   };
 
-  test('is not paid after a trusted event whose status cannot be read: it may say that it is paid', async () => {
-    const { reference, handle } = await unordered('odd-status', 60_000);
-    const unread = trusted('SUCCESSFUL', { source: 'webhook', status: null, facts: { body: UNREADABLE } });
-    await handle.signal('events', [unread]);
-    const paying = handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
-    expect((await parked(handle)).parked).toMatchObject({ reason: 'event_mismatch', evidence: { differs: ['body'] } });
-    expect(await decisions.executions('payInvoice', reference)).toBe(0);
-    expect(await paying).toEqual({ kind: 'none', reason: 'event_mismatch' });
-    await resolve(handle, 'dismiss-event');
-    await noted(handle, /payment accepted/);
-    expect(await decisions.executions('payInvoice', reference)).toBe(1);
-    await handle.terminate();
-  });
+  test.each(['dismiss-event', 'accept-event'])(
+    'is not paid after a trusted event whose status cannot be read, before a person orders %s',
+    async (action) => {
+      const { reference, handle } = await unordered(action, 60_000);
+      await handle.signal('events', [await unreadWebhook(reference)]);
+      const paying = handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
+      expect((await parked(handle)).parked).toMatchObject({
+        reason: 'event_mismatch',
+        evidence: { differs: ['body'] },
+      });
+      expect(await decisions.executions('payInvoice', reference)).toBe(0);
+      expect(await paying).toEqual({ kind: 'none', reason: 'event_mismatch' });
+      await resolve(handle, action);
+      await noted(handle, /payment accepted/);
+      expect(await decisions.executions('payInvoice', reference)).toBe(1);
+      await handle.terminate();
+    },
+  );
 
   test('is not paid after such an event that came while it was not known whether the invoice exists', async () => {
     isGenerationLost = true;
@@ -225,6 +236,21 @@ describe('an invoice whose payment by us waits to be sent', () => {
     isBusy = false;
     await decisions.bench.pass(HOUR_MS);
     await expectFollowed(flow);
+  });
+
+  test('is not paid by an attempt that comes after a trusted event that cannot be read, though the lookup says "not paid"', async () => {
+    const flow = await waiting('unread-meanwhile');
+    await unreadWebhook(flow.reference);
+    isBusy = false;
+    await decisions.bench.pass(HOUR_MS);
+    expect((await parked(flow.handle)).parked).toMatchObject({
+      reason: 'unknown_outcome',
+      evidence: { why: expect.stringContaining('a trusted event names this reference, so it was not sent') },
+    });
+    answer = paid;
+    await decisions.bench.pass(HOUR_MS);
+    expect((await ended(flow.handle)).state).toBe('completed');
+    expect(await decisions.executions('payInvoice', flow.reference)).toBe(0);
   });
 
   test('is not paid while the service cannot say whether it was meanwhile, and once it says "not paid"', async () => {
@@ -311,7 +337,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     ['it was paid by its page', paid, null],
     ['the service cannot say whether it was paid', refused, 'payment_unclear'],
   ])('does not expire where %s', async (_, answers, parksAs) => {
-    const flow = await waiting('expires', 1_000);
+    const flow = await waiting('expires', { deadlineSeconds: 1_000 });
     answer = answers;
     await decisions.bench.pass(1_000 * 1_000 * TIME_SCALE);
     if (parksAs !== null) {

@@ -21,6 +21,7 @@ import {
 import cryptoSend from '../kinds/crypto-send.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
+import { anEvent } from '../store/temporary-store.js';
 import { untilFlow } from '../harness/reports.js';
 import { until } from '../harness/until.js';
 
@@ -75,6 +76,23 @@ describe('a crypto send whose answer was lost', () => {
     await decisions.bench.pass(60_000 * TIME_SCALE);
     lookup = refusal(404, 'no such transaction');
     await decisions.bench.pass(60_000 * TIME_SCALE);
+    lookup = 'sandbox';
+    await noted(handle, /the crypto send accepted/);
+    lose = 'before';
+    await handle.terminate();
+  });
+
+  test('is not called refused against a trusted webhook of its reference whose flow was not found', async () => {
+    lose = 'known';
+    lookup = refusal(404, 'no such transaction');
+    const { reference, handle } = await start('of-no-flow', { deadlineSeconds: 360_000 });
+    await noted(handle, /outcome is unknown/);
+    const { inbox } = decisions.store;
+    const webhook = { source: 'webhook', flowId: null, reference, status: 'SUCCESSFUL', toMatch: true } as const;
+    const { id } = await inbox.receive(anEvent(webhook));
+    await inbox.settle([{ id, state: 'quarantined' }]);
+    await decisions.bench.pass(120_000 * TIME_SCALE);
+    expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
     lookup = 'sandbox';
     await noted(handle, /the crypto send accepted/);
     lose = 'before';

@@ -70,6 +70,7 @@ export async function decideMismatch(flow: Flow, evidence: Evidence, rules: Even
   const isOpened = () => !evidence.mismatches.includes(first);
   const decision = await park(flow, 'event_mismatch', shown, isOpened);
   evidence.mismatches = evidence.mismatches.filter((mismatch) => mismatch !== first);
+  if (decision !== 'decided') evidence.decided = [...(evidence.decided ?? []), event.id];
   if (decision !== 'decided' && decision.action === 'accept-event') vouchFor(flow, evidence, rules, event);
   else flow.book.settle(event.id, 'conflicting');
 }

@@ -61,6 +61,7 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
       act(submitPolicy(SUBMIT, payment.windows), `Send ${plan.noun}, under its claim`, flow.timeScale).submitStep({
         ...order(),
         unasked,
+        ...(plan.paidAllTheSame === undefined ? {} : { besides: payment.decided }),
         mostMs: payment.windows.postMs,
       }),
     settleMs: payment.windows.settleMs,

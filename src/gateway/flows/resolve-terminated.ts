@@ -2,6 +2,7 @@ import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import { eventIdOf } from '../../flows/event-of-row.js';
 import { moneyOperationsOf } from '../../flows/index.js';
 import { endingsOf, settleWindowMs, type Ending } from '../../protocol/decisions.js';
+import { UNREADABLE } from '../../protocol/messages.js';
 import { orderRefusal } from '../../protocol/legal-orders.js';
 import { parkedMatterId } from '../../protocol/matters.js';
 import { classifyOfAnyKind, wordsThat, type Meaning } from '../../protocol/statuses.js';
@@ -130,7 +131,8 @@ async function requireNoProofAgainst(
     (event) => action === 'close-not-executed' || (isRefused && refuses(endingsProven([event]))),
   );
   if (proof === undefined) return trusted;
-  const says = `The event ${proof.id}, which is proven, says ${proof.status ?? 'nothing final'} of it`;
+  const word = proof.status === UNREADABLE ? 'what cannot be read' : (proof.status ?? 'nothing final');
+  const says = `The event ${proof.id}, which is proven, says ${word} of it`;
   throw new Refusal(409, `${says}: the service has it. Check its events, then mark how it ended.`, { reference });
 }
 

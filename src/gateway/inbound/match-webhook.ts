@@ -1,6 +1,6 @@
 import { flowOf } from '../../flows/index.js';
 import { memberOf } from '../../flows/callback.js';
-import { wordOf } from '../../flows/event-of-row.js';
+import { filedWordOf } from '../../flows/event-of-row.js';
 import type { FlowDefinition } from '../../flows/flow.js';
 import { FLOW_KINDS, type FlowKind, isRefundReference } from '../../protocol/vocabulary.js';
 import { isOver, wasSent, type ClaimStore } from '../../store/claim.js';
@@ -60,7 +60,7 @@ function candidatesOf(body: unknown): readonly Candidate[] {
     const address = flowAddress(kind, reading?.reference);
     if (address === undefined) return [];
     const named = typeof name === 'string' && definition.webhooks?.includes(name) === true;
-    return [{ address, definition, status: wordOf(reading), named }];
+    return [{ address, definition, status: filedWordOf(reading), named }];
   });
   // An event name of another kind excludes a kind that lists its names; `transaction.status.updated` may be any's.
   if (!candidates.some(({ named }) => named)) return candidates;
@@ -124,12 +124,12 @@ export interface EventLabels {
 
 /** A callback belongs to the flow of its path, whatever its body says. */
 export function labelCallback(kind: FlowKind, reference: string, flowId: string, body: unknown): EventLabels {
-  return { flowId, reference, status: wordOf(flowOf(kind).readEvent(body)) };
+  return { flowId, reference, status: filedWordOf(flowOf(kind).readEvent(body)) };
 }
 
 /** A settlement names its flow in its body, and is always one of a bridge transfer. */
 export function labelSettlement(body: unknown): EventLabels {
   const reading = flowOf('bridge-transfer').readEvent(body);
   const address = flowAddress('bridge-transfer', reading?.reference);
-  return { flowId: address?.flowId ?? null, reference: address?.reference ?? null, status: wordOf(reading) };
+  return { flowId: address?.flowId ?? null, reference: address?.reference ?? null, status: filedWordOf(reading) };
 }
