@@ -40,15 +40,15 @@ export function bridgeWord(said: string): string {
  * anything: its fact is `UNREADABLE`, or that of the whole `body`.
  */
 function bridgeEvent(body: unknown): EventReading | undefined {
-  const { fields, isUnread: isDataUnread, isEmpty } = fieldsOf(body);
+  const { fields, holds } = fieldsOf(body);
   const bare = Bare.safeParse(fields);
   if (!bare.success) return undefined;
   const event = bare.data;
   const status = typeof event.status === 'string' ? bridgeWord(event.status) : null;
   const hasUnread = (details: string) => isGiven(memberOf(fields, details)) && !isObject(memberOf(fields, details));
   const isUnread =
-    isDataUnread ||
-    (isEmpty && !isGiven(event.status)) ||
+    holds === 'unreadable' ||
+    (holds === 'nothing' && !isGiven(event.status)) ||
     (isGiven(event.status) && (status === null || !PLAIN_WORD.test(status))) ||
     Object.entries(DETAILS).some(
       ([details, besides]) => hasUnread(details) && !besides.some((word) => word === status),

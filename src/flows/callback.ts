@@ -57,19 +57,19 @@ const Fields = z.looseObject({
 interface EventFields {
   readonly fields: unknown;
   readonly event: string | null;
-  /** What its envelope holds may say anything: only the fields beside it are there. */
-  readonly isUnread: boolean;
-  /** Its envelope holds nothing: without a status beside it, it may say anything, too. */
-  readonly isEmpty: boolean;
+  /**
+   * What its envelope holds, if that is not the fields: these are then beside it. What is `unreadable` may say
+   * anything, and `nothing` may, too, if there is no status beside it.
+   */
+  readonly holds: 'fields' | 'nothing' | 'unreadable';
 }
 
 /** The fields of an event: bare, or as the `data` of an envelope that names the event. */
 export function fieldsOf(body: unknown): EventFields {
   const [event, data] = [memberOf(body, 'event'), memberOf(body, 'data')];
-  if (typeof event !== 'string' || data === undefined)
-    return { fields: body, event: null, isUnread: false, isEmpty: false };
-  if (isObject(data)) return { fields: data, event, isUnread: false, isEmpty: false };
-  return { fields: body, event, isUnread: isGiven(data), isEmpty: !isGiven(data) };
+  if (typeof event !== 'string' || data === undefined) return { fields: body, event: null, holds: 'fields' };
+  if (isObject(data)) return { fields: data, event, holds: 'fields' };
+  return { fields: body, event, holds: isGiven(data) ? 'unreadable' : 'nothing' };
 }
 
 export type CallbackFields = z.infer<typeof Fields>;
@@ -83,16 +83,16 @@ export function callbackEvent(
   statusOf: (fields: CallbackFields, event: string | null) => string | null = (fields) => fields.status ?? null,
   factsOf: (fields: CallbackFields, event: string | null) => EventReading['facts'] = commonFacts,
 ): EventReading | undefined {
-  const { fields: said, event, isUnread, isEmpty } = fieldsOf(body);
+  const { fields: said, event, holds } = fieldsOf(body);
   const parsed = Fields.safeParse(said);
   if (!parsed.success) return undefined;
   const fields = parsed.data;
   const isStatusUnread = fields.status === undefined && isGiven(memberOf(said, 'status'));
-  const isNameAlone = isEmpty && statusOf(fields, null) === null;
+  const isUnread = holds === 'unreadable' || isStatusUnread || (holds === 'nothing' && statusOf(fields, null) === null);
   return {
     reference: fields.referenceId ?? fields.reference_id ?? fields.provider_reference_id ?? null,
     status: statusOf(fields, event),
-    facts: { ...factsOf(fields, event), ...(isUnread || isStatusUnread || isNameAlone ? { body: UNREADABLE } : {}) },
+    facts: { ...factsOf(fields, event), ...(isUnread ? { body: UNREADABLE } : {}) },
   };
 }
 

@@ -91,13 +91,13 @@ const Fields = z.looseObject({
 
 /** "Payload shapes of all other events: not shown": the record's own members, in either spelling. */
 function kycEvent(body: unknown): EventReading | undefined {
-  const { fields: said, isUnread } = fieldsOf(body);
+  const { fields: said, holds } = fieldsOf(body);
   const parsed = Fields.safeParse(said);
   if (!parsed.success) return undefined;
   const { kycId, kyc_id, referenceId, reference_id, kycStatus, kyc_status, ...fields } = parsed.data;
   return {
     reference: kycId ?? kyc_id ?? referenceId ?? reference_id ?? null,
     status: kycWord(fields.status, kycStatus ?? kyc_status),
-    facts: isUnread ? { body: UNREADABLE } : {},
+    facts: holds === 'unreadable' ? { body: UNREADABLE } : {},
   };
 }

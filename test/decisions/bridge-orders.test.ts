@@ -38,12 +38,12 @@ describe('an order about a bridge transfer is judged by what is proven when it i
       source: 'settlement',
       flowId: handle.workflowId,
       reference,
-      status: 'SETTLING',
+      status: 'COMPLETED',
       proof: 'signature',
       contentHash: id,
-      body: settlement(reference, 'SETTLING'),
+      body: settlement(reference, 'COMPLETED'),
     });
-    await handle.signal('events', [trusted('SETTLING', { id, source: 'settlement', proof: 'signature' })]);
+    await handle.signal('events', [trusted('COMPLETED', { id, source: 'settlement', proof: 'signature' })]);
     expect((await parked(handle)).parked?.reason).toBe('report_refused');
     await inInbox(decisions, handle.workflowId, 'COMPLETED');
     await expect(resolve(handle, 'mark-failed')).rejects.toThrow();

@@ -56,6 +56,14 @@ export const NAMED: readonly Mutant[] = [
     tests: ['test/decisions/bridge-unread.test.ts'],
   },
   {
+    name: 'unread-is-unpaid',
+    story: 'an event of an invoice that cannot be read is no sign of its payment, in the transaction of its claim',
+    file: 'src/flows/invoice-payment.ts',
+    find: 'const MAY_BE_PAID = [...PAID_WORDS, UNREADABLE];',
+    replace: 'const MAY_BE_PAID = PAID_WORDS;',
+    tests: ['test/decisions/invoices-unsent.test.ts'],
+  },
+  {
     name: 'refused-read-is-the-invoice',
     story: 'an invoice that the service refuses to show is taken for the one that was asked for',
     file: 'activities/flow-steps.ts',

@@ -24,12 +24,12 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     return { reference, handle };
   };
   /** Received with this body, and delivered. */
-  const settled = async (reference: string, body: unknown, suffix = '') => {
+  const settled = async (reference: string, body: unknown, suffix = '', status = 'COMPLETED') => {
     const id = randomUUID();
     const flowId = `bridge-transfer/${reference}`;
-    const row = { id, source: 'settlement', flowId, reference, status: 'COMPLETED', proof: 'signature' } as const;
+    const row = { id, source: 'settlement', flowId, reference, status, proof: 'signature' } as const;
     await bench.store.inbox.receive({ ...row, contentHash: id, body });
-    const event = trusted('COMPLETED', { id: id + suffix, source: 'settlement', proof: 'signature' });
+    const event = trusted(status, { id: id + suffix, source: 'settlement', proof: 'signature' });
     await bench.client.workflow.getHandle(flowId).signal('events', [event]);
     return id;
   };
@@ -54,6 +54,18 @@ describe("a provider's trusted settlement, reported to the service,", () => {
   ])('%s completes its flow, and the service is informed', async (_, bodyOf) => {
     const { reference, handle } = await tracked('odd');
     await settled(reference, bodyOf(reference));
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    expect(await serviceStatus(reference)).toBe('COMPLETED');
+  });
+
+  test('is reported only if the transfer ends with it: a SETTLING that arrives late would set the service back', async () => {
+    const { reference, handle } = await tracked('on-the-way');
+    const before = await serviceStatus(reference);
+    await settled(reference, { status: 'SETTLING' }, '', 'SETTLING');
+    await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('SETTLING')));
+    await bench.pass(MINUTE_MS);
+    expect(await serviceStatus(reference)).toBe(before);
+    await settled(reference, { status: 'COMPLETED' });
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
     expect(await serviceStatus(reference)).toBe('COMPLETED');
   });

@@ -38,14 +38,16 @@ interface Report {
 
 async function takeOutcome(flow: Flow, transfer: Transfer, report: Report, outcome: ReportOutcome): Promise<void> {
   const { event, status } = report;
-  transfer.serviceKnows = foldStatus(transfer.serviceKnows, status);
-  if (outcome.kind === 'reported') return flow.note(`${status} reported to the service`);
+  if (outcome.kind === 'reported') {
+    transfer.serviceKnows = foldStatus(transfer.serviceKnows, status);
+    return flow.note(`${status} reported to the service`);
+  }
   if (outcome.kind === 'not-taken') return askAndReportOn(flow, transfer, report, outcome.message);
   const by =
     outcome.httpStatus === null ? 'no report could be made' : `the service refused the report (${outcome.httpStatus})`;
   flow.note(`${status}: ${by}: ${outcome.message}`, outcome.httpStatus === null ? 'flow' : 'service');
   const evidence = () => ({ status, ...outcome });
-  carryOut(transfer, event, status, await askAbout(flow, 'report_refused', evidence, isOvertaken(transfer, status)));
+  carryOut(transfer, event, await askAbout(flow, 'report_refused', evidence, isOvertaken(transfer, status)));
 }
 
 /** The service cannot be reached now: a person is asked, and the report is tried meanwhile. */
@@ -61,17 +63,15 @@ async function askAndReportOn(flow: Flow, transfer: Transfer, report: Report, me
   if (decision === 'decided' && reporting.settled())
     return takeOutcome(flow, transfer, report, await reporting.promise);
   reporting.cancel();
-  carryOut(transfer, event, status, decision);
+  carryOut(transfer, event, decision);
 }
 
-/** Whether the service itself has reported a higher status than the one to report. */
-const isOvertaken = (transfer: Transfer, status: BridgeStatus) => () =>
-  !rises({ seen: transfer.serviceKnows.seen.filter((word) => word !== status) }, status);
+/** Whether the service itself has reported that status by now, or a higher one. */
+const isOvertaken = (transfer: Transfer, status: BridgeStatus) => () => !rises(transfer.serviceKnows, status);
 
-function carryOut(transfer: Transfer, event: FlowEvent, status: BridgeStatus, decision: Resolution | 'decided'): void {
-  // The service's own status is further: there is nothing to report.
+function carryOut(transfer: Transfer, event: FlowEvent, decision: Resolution | 'decided'): void {
+  // The service knows it: there is nothing to report.
   if (decision === 'decided') return;
   if (decision.action !== 'report-again') return endFromDecision(decision);
-  transfer.serviceKnows = { seen: transfer.serviceKnows.seen.filter((word) => word !== status) };
   transfer.toReport ??= event;
 }

@@ -27,6 +27,11 @@ export type BridgeEnding = (typeof BRIDGE_ENDINGS)[Ending];
 export const endingsSeen = ({ seen }: SeenStatuses): readonly Ending[] =>
   ENDINGS.filter((ending) => seen.includes(BRIDGE_ENDINGS[ending]));
 
+/** Whether a transfer can end with it. */
+export function isEnding(status: BridgeStatus): boolean {
+  return Object.values<BridgeStatus>(BRIDGE_ENDINGS).includes(status);
+}
+
 /** The status words of the bridge in their own order; any other word is kept elsewhere, and is not a status. */
 export function asBridgeStatus(word: string | null): BridgeStatus | undefined {
   return BRIDGE_STATUSES.find((status) => status === word);

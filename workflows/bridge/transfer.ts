@@ -11,6 +11,7 @@ import {
   asBridgeStatus,
   endingsSeen,
   foldStatus,
+  isEnding,
   NOTHING_SEEN,
   rises,
   bridgeStateOf,
@@ -45,7 +46,10 @@ export interface Transfer extends Evidence {
   completion: Facts;
   /** Workflow time of the first one, ms. */
   failedAtMs: number | null;
-  /** The provider's trusted settlement that is yet to be reported to the service; the highest one. */
+  /**
+   * The provider's trusted ending that is yet to be reported to the service; the highest one. A status on the way is not
+   * reported: an attempt to report it can reach the service after the ending, and would set it back.
+   */
   toReport: FlowEvent | null;
   /** Statuses that the service knows, from its own events or from our reports. */
   serviceKnows: SeenStatuses;
@@ -162,7 +166,8 @@ function apply(flow: Flow, transfer: Transfer, event: FlowEvent): boolean {
   const isNew = !transfer.statuses.seen.includes(status);
   transfer.statuses = foldStatus(transfer.statuses, status);
   if (event.source !== 'settlement') transfer.serviceKnows = foldStatus(transfer.serviceKnows, status);
-  else if (rises(transfer.serviceKnows, status)) transfer.toReport = higher(transfer.toReport, event);
+  else if (isEnding(status) && rises(transfer.serviceKnows, status))
+    transfer.toReport = higher(transfer.toReport, event);
   if (status === 'COMPLETED') transfer.completion = { ...event.facts, ...transfer.completion };
   const saysMore = status === 'FAILED' && learnFailure(transfer, event);
   if (!isNew && !saysMore) return false;

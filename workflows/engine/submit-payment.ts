@@ -61,6 +61,8 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
       act(submitPolicy(SUBMIT, payment.windows), `Send ${plan.noun}, under its claim`, flow.timeScale).submitStep({
         ...order(),
         unasked,
+        // What a person has decided about holds back no payment that others can make, too. Of other payments, a
+        // trusted event says that we sent them already: it goes on holding back a repeat.
         ...(plan.paidAllTheSame === undefined ? {} : { besides: payment.decided }),
         mostMs: payment.windows.postMs,
       }),

@@ -55,11 +55,12 @@ function eachIsKept(witnesses: Witnesses): readonly Violation[] {
     const kept = (rows.get(key) ?? []).reduce((sum, { repeats }) => sum + 1 + repeats, 0);
     const answers = copies.flatMap((copy) => copy.answers);
     const taken = answers.filter(isAnswered2xx).length;
-    // These may have been stored as well: the answer was lost, or said that storing had failed.
-    const unsure = answers.filter((status) => status === null || status >= 500).length;
+    // These may have been stored as well: the answer was lost, said that storing had failed, or came from a process that
+    // was frozen while the event arrived.
+    const unsure = answers.filter((status) => status === null || status === 408 || status >= 500).length;
     if (kept >= taken && kept <= taken + unsure) return [];
     const named = describe(copies[0], rows.get(key)?.[0]);
-    const what = `${named} was answered 2xx ${taken} times (${unsure} times not, or with 5xx), and is kept ${kept} times`;
+    const what = `${named} was answered 2xx ${taken} times (${unsure} times not, or with 408 or 5xx), and is kept ${kept} times`;
     return [{ invariant: kept < taken ? 'I15' : 'I5', what }];
   });
 }
