@@ -1,4 +1,4 @@
-import { paidElsewhere, type PaidSays } from '../src/protocol/decisions.js';
+import { paidElsewhere } from '../src/protocol/decisions.js';
 import { flowOf } from '../src/flows/index.js';
 import { wordBeside } from '../src/flows/invoice-payment.js';
 import { UNREADABLE } from '../src/protocol/messages.js';
@@ -7,7 +7,7 @@ import { sameAmount } from '../src/money.js';
 import { asking, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet } from './failures.js';
-import type { StatusReading, Facts } from './types.js';
+import type { PaidReading, Facts } from './types.js';
 import { elapsedMs, missingForMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
 
 export interface PaidQuestion {
@@ -28,13 +28,6 @@ export interface PaidQuestion {
   readonly beforeOurs?: boolean;
   /** A person has been asked (the flow is parked). */
   readonly isParked: boolean;
-}
-
-export interface PaidReading {
-  readonly says: PaidSays;
-  readonly reading?: StatusReading;
-  /** Why it is not known. */
-  readonly why?: string;
 }
 
 export function createInvoicePaidActivities(deps: ActivityDeps) {

@@ -3,13 +3,13 @@ import { checkRequest, InvalidRequestError, NotSentError, type CallOptions } fro
 import type { OperationName } from '../src/contract/index.js';
 import { UnsafeAmountError } from '../src/money.js';
 import type { ClaimKey, ContradictionGuard, KeptAnswer, Reservation } from '../src/store/claim.js';
-import type { LookupSays, PaidSays, Repeat } from '../src/protocol/decisions.js';
+import type { LookupSays, Repeat } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
 import { otherDeployment, recordAnswer, requireOwnDeployment, verbatim } from './claims.js';
 import { endsFlow, retryLater, storing, unmatched } from './failures.js';
 import { outcomeFromError, refusedRepeat, tried, type Attempt } from './outcome-of-error.js';
 import { sendTimer } from './timing.js';
-import type { ClaimRef, SubmitOutcome } from './types.js';
+import type { ClaimRef, PaidReading, SubmitOutcome } from './types.js';
 
 export interface Submission<Request> {
   readonly claim: ClaimRef;
@@ -26,7 +26,7 @@ export interface Submission<Request> {
   /** A repeat is sent even if that lookup cannot tell. @default false */
   readonly unasked?: boolean;
   /** Asked right before a first send: whether someone else has already made the payment. Absent if no one else can. */
-  readonly lookUpFirst?: () => Promise<{ readonly says: PaidSays; readonly why?: string }>;
+  readonly lookUpFirst?: () => Promise<PaidReading>;
   /** True if the flow gets another quote for an expired one, and sends again with that. @default false */
   readonly quotesAgain?: boolean;
 }
@@ -154,7 +154,7 @@ async function doneBeforeFirst({
 }: Pick<Submission<never>, 'lookUpFirst'>): Promise<SubmitOutcome | undefined> {
   const found = await lookUpFirst?.();
   if (found === undefined || found.says === 'not-paid') return undefined;
-  if (found.says !== 'cannot-tell') return { kind: 'done-elsewhere' };
+  if (found.says !== 'cannot-tell') return { kind: 'done-elsewhere', found };
   throw retryLater('not_sent', `not sent before the service has said that it was not done: ${found.why ?? ''}`);
 }
 

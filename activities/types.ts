@@ -1,4 +1,4 @@
-import type { ClaimSays, LookupSays, Repeat } from '../src/protocol/decisions.js';
+import type { ClaimSays, LookupSays, PaidSays, Repeat } from '../src/protocol/decisions.js';
 import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
 import type { OrderProof, Parked, Rejection } from '../src/protocol/messages.js';
 
@@ -75,9 +75,17 @@ export type SubmitOutcome =
   /** The claim was voided before anything was sent. */
   | { readonly kind: 'void'; readonly reason: string }
   /** The lookup shows that what this POST is for was done in another way: it was not sent. */
-  | { readonly kind: 'done-elsewhere' }
+  | { readonly kind: 'done-elsewhere'; readonly found: PaidReading }
   /** A trusted event in the inbox shows it done, or excludes it: it was not sent. */
   | { readonly kind: 'contradicted' };
+
+/** What the lookup says about an invoice that we have not paid. */
+export interface PaidReading {
+  readonly says: PaidSays;
+  readonly reading?: StatusReading;
+  /** Why it is not known. */
+  readonly why?: string;
+}
 
 /** What the claim and the status lookup say of a POST. */
 export interface PostReading {

@@ -2,7 +2,13 @@ import { condition } from '@temporalio/workflow';
 import type { Facts } from '../activities/types.js';
 import type { FlowReport, Outcome } from '../src/protocol/messages.js';
 import { CHECKOUT_WORDS, classifyStatus, provesPayment } from '../src/protocol/statuses.js';
-import { handlePaymentEvents, preparePayment, type PaymentCarried, type Payment } from './engine/payment.js';
+import {
+  handlePaymentEvents,
+  preparePayment,
+  type OtherRecord,
+  type PaymentCarried,
+  type Payment,
+} from './engine/payment.js';
 import { followedOn, trackPayment } from './engine/track.js';
 import { openPayUpdates, type PayUpdates } from './invoice/pay-updates.js';
 import { runFlow, canContinueAsNew, continueFlowAsNew, tooLong } from './engine/run-flow.js';
@@ -11,7 +17,7 @@ import { act } from './engine/activities.js';
 import { differences, pick } from './engine/evidence.js';
 import { endFlow, FlowEnd } from './engine/flow-end.js';
 import type { Flow } from './engine/flow.js';
-import { askPerson } from './engine/park.js';
+import { askAbout } from './engine/park.js';
 import { READ, SETTLE_PATIENCE_MS } from './engine/policies.js';
 import { observed, within } from './engine/waits.js';
 import {
@@ -80,20 +86,38 @@ async function payOrFollow(flow: Flow, payment: Payment, desk: PayUpdates, step:
 async function checkInvoice(flow: Flow, payment: Payment): Promise<void> {
   flow.note('reads the invoice: it is paid only if it is the one that was asked for');
   const theirs = await readInvoice(flow, payment);
-  if (theirs === 'paid') return;
-  const differs = differences(payment.facts, theirs);
-  if (differs.length === 0) return flow.enter('generated', 'the invoice can be paid', 'service');
-
-  const evidence = { differs, ours: pick(payment.facts, differs), theirs: pick(theirs, differs) };
-  const decision = await askPerson(flow, 'duplicate_mismatch', () => evidence, { without: ['mark-refunded'] });
-  if (await lookForPayment(flow, payment)) return;
-  endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
+  if (theirs === 'paid') {
+    // Its payment is ours only if the invoice is.
+    const shown = await within(flow, SETTLE_PATIENCE_MS, readingOf(flow, payment));
+    const other = shown && otherInvoice(payment, shown);
+    if (other !== undefined) payment.otherRecord = other;
+    return;
+  }
+  const other = otherInvoice(payment, theirs);
+  if (other === undefined) return flow.enter('generated', 'the invoice can be paid', 'service');
+  const options = { without: ['mark-refunded'] } as const;
+  const isPaid = () => paidByEvent(payment);
+  const decision = await askAbout(flow, 'duplicate_mismatch', () => ({ ...other }), isPaid, options);
+  if (decision === 'decided') followPayment(flow, payment);
+  else if (!(await lookForPayment(flow, payment)))
+    endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
+  // What was paid is the other invoice.
+  payment.otherRecord = other;
 }
+
+function otherInvoice({ facts }: Payment, theirs: Facts): OtherRecord | undefined {
+  const differs = differences(facts, theirs);
+  return differs.length === 0 ? undefined : { differs, ours: pick(facts, differs), theirs: pick(theirs, differs) };
+}
+
+const readingOf =
+  (flow: Flow, { input }: Payment) =>
+  () =>
+    act(READ, 'Read the invoice', flow.timeScale).lookAtStep({ flowId: flow.flowId, step: GENERATE.step, input });
 
 /** The invoice's facts. `paid`: it was paid before it could be read. If it is unpaid at the deadline, the flow expires. */
 async function readInvoice(flow: Flow, payment: Payment): Promise<Facts | 'paid'> {
-  const order = { flowId: flow.flowId, step: GENERATE.step, input: payment.input };
-  const read = () => act(READ, 'Read the invoice', flow.timeScale).lookAtStep(order);
+  const read = readingOf(flow, payment);
   for (;;) {
     const shown = flow.deadlinePassed
       ? await within(flow, SETTLE_PATIENCE_MS, read)

@@ -34,6 +34,8 @@ export function flowText({ colors }: Look, flow: Flow): string {
 /** The proposal that waits for a second person, and the command that confirms it. */
 function proposed({
   action,
+  eventId,
+  until,
   by,
   note,
   at,
@@ -44,7 +46,7 @@ function proposed({
 }: ProposedOrder): readonly string[] {
   const details = confirmedBy === null ? `until ${expiresAt}` : `confirmed by ${confirmedBy}, being carried out`;
   return [
-    `  ${'proposed'.padEnd(10)}${action} by ${by} at ${at}: ${note} (${details})`,
+    `  ${'proposed'.padEnd(10)}${[action, eventId, until].filter(Boolean).join(' ')} by ${by} at ${at}: ${note} (${details})`,
     `    another person confirms it:   ${confirm}`,
     `    or takes it back:             ${withdraw}`,
   ];

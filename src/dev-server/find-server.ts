@@ -99,7 +99,14 @@ async function downloadOrBuild(env: Environment, path: string, log: Log): Promis
 
 /** The name carries the version, so that a new pin in tools/temporal/go.mod is not answered by an old binary. */
 async function cachedPath(env: Environment): Promise<string> {
-  return join(cacheFolder(env), executableName(`temporal-${await pinnedCliVersion()}`));
+  const version = await pinnedCliVersion().catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error;
+    throw new NoTemporalServerError(
+      'This installation of Towline has no Temporal of its own: only a clone of its repository can download or build one. ' +
+        'Install the Temporal CLI (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS to a running server.',
+    );
+  });
+  return join(cacheFolder(env), executableName(`temporal-${version}`));
 }
 
 /** A killed download leaves its folder. We hold the lock, so none is in use. */

@@ -180,7 +180,7 @@ export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
   event_mismatch: 'A trusted event says something else about this payment than we know.',
   report_refused: "The service refused the report of the provider's settlement, or cannot be reached.",
   step_failed: 'Money may have moved, and a later step of the flow cannot be carried out.',
-  conflict: 'Trusted words contradict one another, for example completed and refunded.',
+  conflict: 'Trusted events contradict one another, for example completed and refunded.',
   refund_needed: 'The payment failed after money had moved, and no refund is known.',
   refund_unknown: 'The refund may have been sent, and there is no evidence of whether the service took it.',
   refund_unconfirmed: 'The refund was accepted, and has not been confirmed.',

@@ -19,7 +19,7 @@ const SEND_ENDINGS = {
   slow: { ...completed, story: 'as completed, `slowFactor` times as slow', pace: 'slow' },
   'success-after-timeout': {
     ...completed,
-    story: 'arrives `lateMs` later, long after everybody gave up',
+    story: 'arrives `lateMs` later, long after every deadline',
     pace: 'late',
   },
   rejected: { ...completed, story: 'refused with 400 TRANSACTION_FAILED', refuses: 'transaction-failed' },

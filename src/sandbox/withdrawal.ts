@@ -25,7 +25,7 @@ const WITHDRAWAL_ENDINGS = {
   },
   'success-after-timeout': {
     ...completed,
-    story: 'paid out `lateMs` later, long after everybody gave up',
+    story: 'paid out `lateMs` later, long after every deadline',
     pace: 'late',
   },
   review: { story: 'held for a review that never ends', path: ['PENDING', 'REQUIRE_REVIEW'] },

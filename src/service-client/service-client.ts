@@ -141,7 +141,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
 function resultOf(result: WireResult): string {
   if (result.kind === 'not-sent') return 'not_sent';
   if (result.kind === 'doubt') return 'no_answer';
-  return result.httpStatus === 429 ? '429' : `${Math.floor(result.httpStatus / 100)}xx`;
+  // The two that have a cause of their own: our token, our pace.
+  return [401, 429].includes(result.httpStatus) ? `${result.httpStatus}` : `${Math.floor(result.httpStatus / 100)}xx`;
 }
 
 /** A redirect would lead our caller past us, and a 401 is about the token that we sent. */

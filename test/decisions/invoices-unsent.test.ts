@@ -215,11 +215,11 @@ describe('an invoice whose payment by us waits to be sent', () => {
     await handle.signal('events', [trusted('', { source: 'webhook', status: null, facts: { body: UNREADABLE } })]);
     held.open();
     await untilFlow(handle, ({ view }) => view.parked?.reason === 'event_mismatch');
-    answer = paid;
-    invoice = undefined;
+    [answer, invoice] = [paid, undefined];
     await closing;
     await resolve(handle, 'dismiss-event');
-    await expectFollowed({ reference, handle });
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'conflict');
+    await handle.terminate();
   });
 
   test('is followed if the customer pays it while it cannot be read: a trusted event says so at once', async () => {

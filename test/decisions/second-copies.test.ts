@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { FlowReport } from '../../src/protocol/messages.js';
 import { RejectedError, ServiceUnavailableError } from '../../src/service-client/index.js';
 import { ACCOUNT } from '../harness/fixed.js';
-import { transferInput } from '../harness/inputs.js';
+import { transferInput, trusted } from '../harness/inputs.js';
 import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
 import bankCheckout from '../kinds/bank-checkout.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
-import { ended, inInbox, noted, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+import { ended, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 
 const LONG = { timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
 const INVOICE = { currency: 'KES', amount: '1000.50' };
@@ -19,6 +22,8 @@ const refusal = (operation: 'sendCrypto' | 'createBankWithdrawal' | 'createInvoi
 describe('a POST that is not the only one under its reference', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   let hasNoQuotes = false;
+  /** The payment of another invoice is shown under this reference. */
+  let isOtherPaid = false;
   beforeAll(async () => {
     decisions = await openDecisionBench((service) => ({
       // Something on the way sends it twice: the first one uses the balance up, and the answer is that of the second.
@@ -35,6 +40,10 @@ describe('a POST that is not the only one under its reference', () => {
         ...(await service.createBridgeDeposit(body)),
         payment_hash: 'b'.repeat(64),
       }),
+      getInvoicePayment: async (referenceId) =>
+        isOtherPaid
+          ? { referenceId, status: 'SUCCESSFUL', amount: '1000.5', currency: 'KES' }
+          : service.getInvoicePayment(referenceId),
       quoteBridge: (body, options) =>
         hasNoQuotes
           ? Promise.reject(new ServiceUnavailableError('quoteBridge', 'http-status', 503))
@@ -78,7 +87,15 @@ describe('a POST that is not the only one under its reference', () => {
     });
     const evidence = { ours: { paymentHash: 'A'.repeat(64) }, theirs: { paymentHash: 'b'.repeat(64) } };
     expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence });
-    await handle.terminate();
+    await handle.signal('events', [trusted('REFUNDED')]);
+    await expect(resolve(handle, 'mark-failed')).rejects.toThrow();
+    await noted(handle, /mark-failed refused: it is proven that it was refunded/);
+    await until('it to be asked again', async () => {
+      const { parked } = (await handle.query<FlowReport>('flow')).view;
+      return JSON.stringify(parked?.evidence ?? '').includes('REFUNDED');
+    });
+    await resolve(handle, 'mark-failed');
+    expect(await ended(handle)).toMatchObject({ state: 'failed' });
   });
 
   test('is an invoice that pays another account: it is not paid, and shows the ends of both accounts only', async () => {
@@ -96,6 +113,49 @@ describe('a POST that is not the only one under its reference', () => {
     expect(JSON.stringify(view)).not.toMatch(/0012345678|0099990000/);
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
     await handle.terminate();
+  });
+
+  describe('is an invoice of another account,', () => {
+    const waiting = async (word: string) => {
+      const reference = newReference(word);
+      const other = { ...bank, accountNumber: '0099990000' };
+      const { service } = decisions.bench.deps;
+      await service.createInvoice({ referenceId: reference, currency: 'KES', amount: 1000.5, bank: other });
+      return { reference, input: { referenceId: reference, ...INVOICE, bank, payment: { mobileMoney }, ...LONG } };
+    };
+    const start = async (word: string) => {
+      const { reference, input } = await waiting(word);
+      const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+      expect((await parked(handle)).parked).toMatchObject({ reason: 'duplicate_mismatch' });
+      return { reference, handle };
+    };
+    const expectConflict = async (handle: WorkflowHandle) => {
+      const evidence = { differs: ['bankAccount'], theirs: { bankAccount: '…0000' } };
+      const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'conflict');
+      expect(view.parked).toMatchObject({ evidence });
+      await resolve(handle, 'mark-failed');
+      expect(await ended(handle)).toMatchObject({ state: 'failed' });
+    };
+
+    test('and of which a trusted event says that it was paid: a person can decide', async () => {
+      const { handle } = await start('other-reported');
+      await handle.signal('events', [trusted('CONFIRMED', { source: 'webhook' })]);
+      await expectConflict(handle);
+    });
+
+    test('and which was paid before a person closes it: it is not called completed', async () => {
+      const { handle } = await start('other-paid');
+      isOtherPaid = true;
+      await resolve(handle, 'close-not-executed');
+      await expectConflict(handle);
+    });
+
+    test('and which was paid before it is read: it is compared all the same', async () => {
+      const { reference, input } = await waiting('other-first');
+      await inInbox(decisions, `invoice-payment/${reference}`, 'SUCCESSFUL');
+      await expectConflict(await decisions.bench.startFlow('invoice-payment', reference, input));
+      isOtherPaid = false;
+    });
   });
 
   test('is never made once its flow expired before the first quote, not even after a reset', async () => {

@@ -136,6 +136,24 @@ describe('fault 57: what comes without proof', () => {
     expect(await from('198.51.100.2', '{}', {}, tested.callbackPath(newReference()))).toBe(200);
   });
 
+  it('takes no place of other flows, though slow senders of many addresses know the URL of one', async () => {
+    await open({ UNPROVEN_RATE_LIMIT: '0' });
+    const path = tested.callbackPath(newReference());
+    for (const n of times(9)) {
+      const dialled = await Promise.all(times(64).map(() => dial()));
+      for (const { socket } of dialled) {
+        socket.write(
+          `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 2001:db8:${n}::1\r\n` +
+            'Content-Type: application/json\r\nContent-Length: 65536\r\n\r\n',
+        );
+      }
+    }
+    await until('its places to be taken', async () => (await from('198.51.100.3', '{}', {}, path)) === 429);
+    expect(await from('198.51.100.2', '{}', {}, tested.callbackPath(newReference()))).toBe(200);
+    const body = bodyOf(0);
+    expect(await from('203.0.113.60', body, signed(SETTLEMENT_SECRET, body))).toBe(200);
+  });
+
   it('of 50 addresses of one /64 counts as one', async () => {
     await open();
     const addresses = times(50).map((n) => `2001:db8:1:2:${n.toString(16)}::1`);

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { withoutOwnCallbacks } from '../../src/gateway/flows/address.js';
 import { OWN_PATH } from '../../src/gateway/http/server.js';
 import { callbackCapability } from '../../src/flows/capability.js';
 import { newReference } from '../harness/references.js';
@@ -67,7 +68,12 @@ describe('the capability in a URL, which ends up in the logs of proxies,', () =>
     const reference = newReference();
     const path = tested.callbackPath(reference);
     const url = `https://gateway.example${path}`;
-    const said = { status: 'PAYMENT_SENT', callback_url: url, note: `called ${url.replaceAll('/', '\\/')} twice` };
+    const redirect = `https://pay.example/?to=${encodeURIComponent(url)}&again=${encodeURIComponent(encodeURIComponent(url))}`;
+    const note = `called ${url.replaceAll('/', '\\/')} twice`;
+    const said = { status: 'PAYMENT_SENT', callback_url: url, redirect, note };
+    expect(JSON.stringify(withoutOwnCallbacks({ to: redirect.slice(0, redirect.indexOf('&')), url }))).not.toMatch(
+      /[0-9a-f]{43}/,
+    );
     await tested.post(path, said);
     const [row] = await tested.store.inbox.list({ limit: 1 });
     const shown = JSON.stringify((await tested.get(`/events/${row?.id}`)).body);

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
 import { createServer, REQUEST_LIMITS } from '../../src/gateway/http/server.js';
@@ -39,6 +41,15 @@ describe('a gateway under attack', () => {
     ] as const) {
       const { status } = await fetch(`${tested.url}${path}`, { method, headers, body });
       expect(status).toBe(413);
+      // One byte of it, of which no more is ever sent.
+      const { hostname, port } = new URL(tested.url);
+      const socket = connect({ host: hostname, port: Number(port) });
+      socket.write(
+        `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 65536\r\n\r\n{`,
+      );
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      expect(answer.toString()).toMatch(/^HTTP\/1\.1 413/);
+      socket.destroy();
       expect((await fetch(`${tested.url}${path}`, { method })).status).toBe(204);
     }
   });

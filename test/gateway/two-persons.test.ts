@@ -55,10 +55,10 @@ describe('an order that needs two persons by default', () => {
       ofRefusals: { take: () => () => undefined },
       logger: pino({ enabled: false }),
     } as unknown as FlowOperationDeps;
-    const by = async (name: string) => {
+    const by = async (name: string, choice: Record<string, string> = {}) => {
       const caller: Caller = { name, role: 'operator', means: 'token' };
-      const content = { action, note: `says ${name}` };
-      return (await giveOrder(deps, caller, address, { update: UPDATES.resolve, action, content })).isProposed;
+      const content = { action, note: `says ${name}`, ...choice };
+      return (await giveOrder(deps, caller, address, { update: UPDATES.resolve, action, content, choice })).isProposed;
     };
     return { flowId, parked, take, by, carriedOut };
   };
@@ -89,4 +89,18 @@ describe('an order that needs two persons by default', () => {
       expect(entries.at(-1)).toMatchObject({ action, details: { note: 'says bob', first, parked } });
     },
   );
+
+  it('is of the event that both persons named: the second one confirms no event that was not shown', async () => {
+    const { by, carriedOut } = parkedFlow('trust-settlement');
+    expect(await by('alice', { eventId: 'evt_1' })).toBe(true);
+    for (const choice of [{}, { eventId: 'evt_2' }] as Record<string, string>[]) {
+      await expect(by('bob', choice)).rejects.toMatchObject({
+        status: 409,
+        message: expect.stringMatching(/evt_1.*towline resolve \S+ trust-settlement --event evt_1 --note/),
+      });
+    }
+    expect(carriedOut).toEqual([]);
+    expect(await by('bob', { eventId: 'evt_1' })).toBe(false);
+    expect(carriedOut).toEqual(['alice and bob']);
+  });
 });

@@ -1,6 +1,8 @@
 import { ActivityFailure, ApplicationFailure, sleep, TimeoutFailure } from '@temporalio/workflow';
 import type { Quote, SubmitOutcome, BridgeDepositAnswer, ClaimRef } from '../../activities/types.js';
 import type { BridgeDeposit } from '../../src/contract/bridge.js';
+import type { BridgeStatus } from '../../src/contract/vocabulary.js';
+import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
 import { act } from '../engine/activities.js';
 import { decideMismatch, trustedSay } from '../engine/evidence.js';
 import { endFlow, endFromDecision } from '../engine/flow-end.js';
@@ -83,12 +85,19 @@ function hashIn(text: string | null | undefined): string | undefined {
 async function decideOtherDeposit(flow: Flow, transfer: Transfer, theirs: string): Promise<never> {
   handleTransferEvents(flow, transfer);
   flow.answer = { kind: 'none', reason: 'conflict' };
-  const evidence = () => ({
-    why: 'the deposit that the service has under this reference is for another payment hash',
-    ours: { paymentHash: transfer.input.crypto_payment.payment_hash },
-    theirs: { paymentHash: theirs },
-    reported: transfer.statuses.seen,
-  });
+  // Events of that deposit come under our reference, too: what they prove is shown, and proves nothing about ours.
+  let shown: readonly BridgeStatus[] = [];
+  const unseen = () => transfer.statuses.seen.filter((status) => !shown.includes(status));
+  flow.proven = () => unseen().map(classifyOfAnyKind);
+  const evidence = () => {
+    shown = transfer.statuses.seen;
+    return {
+      why: 'the deposit that the service has under this reference is for another payment hash',
+      ours: { paymentHash: transfer.input.crypto_payment.payment_hash },
+      theirs: { paymentHash: theirs },
+      reported: shown,
+    };
+  };
   return endFromDecision(await askPerson(flow, 'conflict', evidence));
 }
 

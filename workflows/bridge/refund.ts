@@ -86,10 +86,13 @@ async function askForRefund(
     why,
     refund: typeof terms === 'string' ? null : { ...terms, receiverAddress: masked(terms.receiverAddress) },
     cryptoPaid: endEvidence(transfer).fundsHeld,
-    theirRefund: transfer.failure?.facts['refundStatus'] ?? null,
+    theirRefund: theirRefund(transfer),
     ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
   });
-  const decision = await askAbout(flow, 'refund_needed', evidence, isDecided(transfer));
+  const shown = theirRefund(transfer);
+  // An order is given on the evidence that was shown.
+  const isOther = () => isDecided(transfer)() || theirRefund(transfer) !== shown;
+  const decision = await askAbout(flow, 'refund_needed', evidence, isOther);
   if (decision === 'decided') return decideFailure(flow, transfer);
   if (decision.action !== 'refund-now') return endFromDecision(decision);
   const now = refundTerms(flow, transfer);
@@ -147,6 +150,9 @@ async function sendRefund(
 
 const theirsBegun = ({ failure }: Transfer) => refundBegun(failure?.facts ?? {});
 
+/** What trusted events say about the service's own refund; null: nothing. */
+const theirRefund = ({ failure }: Transfer): string | null => failure?.facts['refundStatus'] ?? null;
+
 /** False once less may be sent back than when the terms were made. */
 function isStill(flow: Flow, transfer: Transfer, { cryptoAmount }: RefundTerms): boolean {
   const now = refundTerms(flow, transfer);
@@ -165,6 +171,7 @@ function judgedEvents(flow: Flow, { mismatches, unverified }: Transfer): readonl
 function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
   const { reference } = order;
   let claim = refundClaim(flow, transfer);
+  const hadTheirsBegun = theirsBegun(transfer);
   const endProven = (): TrustedSay => {
     // Nothing in such an event says that it is about our refund: the service may have made one of its own.
     if (isRefunded(transfer)) return transfer.ownRefund === null ? 'shown' : 'other';
@@ -178,8 +185,9 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
     noun: 'the refund',
     async send(unasked) {
       const before = transfer.ownRefund;
-      // Another send of less would be another request under its reference.
-      if (!isStill(flow, transfer, order)) return { kind: 'contradicted' };
+      // Another send of less would be another request under its reference; and no person ordered one beside theirs.
+      const isAnother = !isStill(flow, transfer, order) || (theirsBegun(transfer) && !hadTheirsBegun);
+      if (isAnother) return { kind: 'contradicted' };
       transfer.ownRefund = reference;
       const judged = judgedEvents(flow, transfer);
       const { outcome, fingerprint } = await act(

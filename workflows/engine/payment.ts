@@ -1,4 +1,12 @@
-import type { StatusReading, StepTerms, Pin, SubmitOutcome, Windows, Facts } from '../../activities/types.js';
+import type {
+  PaidReading,
+  StatusReading,
+  StepTerms,
+  Pin,
+  SubmitOutcome,
+  Windows,
+  Facts,
+} from '../../activities/types.js';
 import { paymentStateOf, type PaymentState } from '../../src/protocol/decisions.js';
 import { isFinal, classifyStatus, type Meaning, type StatusMap } from '../../src/protocol/statuses.js';
 import { isUnread, type FlowEvent, type SubmitAnswer } from '../../src/protocol/messages.js';
@@ -84,6 +92,8 @@ export interface Payment extends Evidence {
   lookNow: boolean;
   /** The payment at the service may be another payer's; only for kinds that others can pay, too. */
   maybeAnother?: boolean;
+  /** The lookup has shown that it was paid in another way: a lower status after that is an older copy's. */
+  shownPaid?: PaidReading;
   /** Set if the service's record under our reference turned out to be of another payment. */
   otherRecord?: OtherRecord;
   /** Flow id by which it is looked up, if that is not the flow's own. */

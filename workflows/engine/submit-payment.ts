@@ -42,6 +42,7 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
     case 'other-request':
       return endFlow('failed', 'other_request_same_reference', submitted.why);
     case 'void':
+      if (submitted.shownPaid !== undefined) payment.shownPaid = submitted.shownPaid;
       if (await plan.paidAllTheSame?.(flow, payment)) return;
       return endVoid(flow, `It was given up before (${submitted.why}); nothing was sent.`);
     case 'quote-expired':

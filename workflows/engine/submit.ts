@@ -41,7 +41,8 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
         open = notClosed(RATE_EXPIRED);
         break;
       case 'done-elsewhere':
-        if (await isClosed(flow, post, DONE_ELSEWHERE)) return { kind: 'void', why: DONE_ELSEWHERE };
+        if (await isClosed(flow, post, DONE_ELSEWHERE))
+          return { kind: 'void', why: DONE_ELSEWHERE, shownPaid: outcome.found };
         open = notClosed(DONE_ELSEWHERE);
         break;
       case 'unknown':

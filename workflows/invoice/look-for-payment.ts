@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { PaidReading } from '../../activities/invoice-paid.js';
+import type { PaidReading } from '../../activities/types.js';
 import { paidElsewhere } from '../../src/protocol/decisions.js';
 import {
   ATTEMPT_WORDS,
@@ -59,7 +59,7 @@ export const planOf = ({ maybeAnother }: Payment): PaymentPlan =>
  */
 export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = false): Promise<boolean> {
   for (;;) {
-    const found = await untilAnswered(flow, payment, beforeOurs);
+    const found = payment.shownPaid ?? (await untilAnswered(flow, payment, beforeOurs));
     // Events that came meanwhile, or are in the inbox, may contradict it. Past the deadline the end itself asks a person
     // if the inbox cannot be read.
     const isRead = found.says !== 'not-paid' || (await readInbox(flow, RECORD_PATIENCE_MS));
@@ -80,6 +80,7 @@ export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = 
  * nothing has done so for the whole window already.
  */
 export async function isStillUnpaid(flow: Flow, payment: Payment): Promise<boolean> {
+  if (payment.shownPaid !== undefined) return false;
   const found = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, { isWindowOver: true }).promise);
   return found?.says === 'not-paid' && !paidByEvent(payment) && payment.mismatches.length === 0;
 }
@@ -98,6 +99,7 @@ export async function whyNotStopped(flow: Flow, payment: Payment): Promise<strin
   if (payment.mismatches.length > 0) return 'a trusted event reports another payment of the invoice';
   const says = paidElsewhere({ lookup: found?.says ?? 'cannot-tell', paidByEvent: paidByEvent(payment) });
   if (says === 'not-paid') return null;
+  if (found?.says === 'paid' || found?.says === 'other') payment.shownPaid = found;
   const why = says === 'cannot-tell' ? 'it is not known whether the invoice was paid' : 'the invoice was paid already';
   const { money } = flow;
   // If our payment waits to be sent, it is cancelled if another one was made, or past the deadline if that is unknown.

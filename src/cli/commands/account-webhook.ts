@@ -18,7 +18,7 @@ const OVERLAP_HOURS = 48;
 const MOST_OVERLAP_HOURS = 24 * 30;
 
 const CHECK =
-  'Look at the webhook settings of the account at the service, or repeat the command, which is safe. Where a secret was ' +
+  'Look at the webhook settings of the account at the service, or repeat the command, which is safe. If a secret was ' +
   'sent, gateways take the old and the new one until a change of it succeeds.';
 
 export function addAccountWebhookCommand(account: Command, run: RunCommand, context: CliContext): void {

@@ -27,7 +27,7 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
     .command('audit')
     .summary('read and verify the audit log')
     .description(
-      'The register: who started, ordered, was refused, decoded and read what. Append-only, and chained by hashes.',
+      'The audit log: who started, ordered, was refused, decoded and read what. Append-only, and chained by hashes.',
     )
     .addHelpText('after', '\nExample:\n  towline audit list --flow bridge-transfer/order-1001');
   const narrowed = (name: string) =>
@@ -56,7 +56,7 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
 
   narrowed('export')
     .description('Prints the audit log, oldest first, one JSON entry per line. Needs a token of an admin.')
-    .addHelpText('after', '\nExample:\n  towline audit export > register.jsonl')
+    .addHelpText('after', '\nExample:\n  towline audit export > audit.jsonl')
     .action((options: ListOptions) =>
       run(async () => {
         let after: number | undefined;

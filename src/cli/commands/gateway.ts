@@ -37,8 +37,8 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
   const { settings, home } = await loadSettings(env);
   if (settings.gatewayTokens.length === 0 && settings.oidc === undefined) {
     throw new CliError(
-      'GATEWAY_TOKENS is missing: the token of development is refused, since PUBLIC_URL, GATEWAY_HOST or SERVICE_BASE_URL ' +
-        'is not of this machine. Write name:role:secret, with a secret of at least 22 random characters; or set OIDC_ISSUER.',
+      'GATEWAY_TOKENS is missing: outside of development there is no default token. Write name:role:secret, with a secret of ' +
+        'at least 22 random characters; or set OIDC_ISSUER, or DEVELOPMENT=true if all of this is on this machine.',
     );
   }
   const logger = createProcessLogger('gateway', settings, isTerminal);

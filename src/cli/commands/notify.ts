@@ -13,7 +13,7 @@ export function addNotifyCommand(program: Command, run: RunCommand, context: Cli
     .command('notify')
     .summary('send a test notification to the receivers of parked flows and alarms')
     .description(
-      'Sends one test notification to each of NOTIFY_URLS, and one sign of life to HEARTBEAT_URL, as gateways and workers ' +
+      'Sends one test notification to each of NOTIFY_URLS, and one heartbeat to HEARTBEAT_URL, as gateways and workers ' +
         'with these settings would, and says who took it.',
     )
     .requiredOption('--test', 'send the test')

@@ -16,7 +16,7 @@ export function addPayCommand(program: Command, run: RunCommand, context: CliCon
     .argument('<flow>', FLOW_ARGUMENT)
     .argument(
       '<file>',
-      "JSON file with mobileMoney, and amount and currency where they are not the invoice's; - for stdin",
+      "JSON file with mobileMoney, and amount and currency if they are not the invoice's; - for stdin",
     )
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline pay invoice-payment/order-1001 payer.json')

@@ -54,7 +54,7 @@ export function explainProxies(settings: ProxySettings): readonly Finding[] {
   return [
     note(
       'TRUSTED_PROXIES',
-      'none, though PUBLIC_URL is https, which something in front of the gateway must end. Where that hides the ' +
+      'none, though PUBLIC_URL is https, which something in front of the gateway must end. If that hides the ' +
         `addresses of senders, ${harm}: set TRUSTED_PROXIES to its address, as the gateway sees it.`,
     ),
   ];

@@ -13,8 +13,8 @@ export async function examine(
   options: { readonly showSecrets: boolean },
 ): Promise<readonly Finding[]> {
   const mode = settings.development
-    ? 'development: the service and the gateway are both on this machine'
-    : 'production: the service or the gateway is beyond this machine';
+    ? 'development: tokens, keys and secrets that are not set are generated'
+    : 'production: nothing is generated';
   const [{ store, findings: ofStore }, ofTemporal, ofService, ofGateway, ofIssuer] = await Promise.all([
     checkStore(settings, home),
     checkTemporal(settings),

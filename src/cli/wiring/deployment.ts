@@ -66,7 +66,7 @@ export function differenceOf(record: DeploymentRecord, ours: DeploymentRecord): 
   if (record.store !== ours.store) {
     return (
       `is bound to another store (${record.store}; this one is ${ours.store}). Give every gateway and worker of it the ` +
-      'same DATABASE_URL (or TOWLINE_HOME), or set TEMPORAL_NAMESPACE to a namespace of its own. Where that store is ' +
+      'same DATABASE_URL (or TOWLINE_HOME), or set TEMPORAL_NAMESPACE to a namespace of its own. If that store is ' +
       `gone for good, see "A store that is gone" in docs/deployment.md (workflow ${DEPLOYMENT_WORKFLOW_ID}).`
     );
   }

@@ -75,8 +75,17 @@ export async function shownFlow(
   throw new Refusal(404, `There is no flow ${kind}/${reference}. Start it with POST /flows/${kind}.`, { reference });
 }
 
-/** The callback URL that we gave to the service: it contains a capability, and is not shown to others. */
-const OWN_CALLBACK = /https?:\/\/[^\s"'<>]{1,300}\/callbacks\/[a-z-]+\/[A-Za-z0-9._:-]+\/[0-9a-f]{43}/g;
+const SLASH = '(?:/|%2[Ff])';
+const COLON = '(?::|%3[Aa])';
+/**
+ * The callback URL that we gave to the service: it contains a capability, and is not shown to others. In another URL's
+ * query it is percent-encoded.
+ */
+const OWN_CALLBACK = new RegExp(
+  `https?${COLON}${SLASH}${SLASH}[^\\s"'<>]{1,300}${SLASH}callbacks${SLASH}[a-z-]+${SLASH}` +
+    `(?:[A-Za-z0-9._-]|${COLON})+${SLASH}[0-9a-f]{43}`,
+  'g',
+);
 
 /** The service repeats what it was sent: our callback URL is replaced by the caller's, or removed. */
 export function withoutOwnCallbacks(value: unknown, instead?: string): unknown {

@@ -54,8 +54,13 @@ export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo
       `You proposed it yourself: another person confirms it, until ${open.expiresAt}. ${whatNow(open)}`,
     );
   }
-  if (Object.keys(choice).length > 0 && canonicalJson(choice) !== canonicalJson(open.choice)) {
-    throw refuse(409, `${open.by} proposed it with other details: ${JSON.stringify(open.choice)}.`);
+  // Both order the same: what the second person leaves out may not have been seen.
+  if (canonicalJson(choice) !== canonicalJson(open.choice)) {
+    const details = JSON.stringify(open.choice);
+    throw refuse(
+      409,
+      `${open.by} proposed it with these details: ${details}. Order it with the same. ${whatNow(open)}`,
+    );
   }
   if ((await audit.startersOf(flowId)).includes(caller.name)) {
     throw refuse(403, `${caller.name} started this flow: another person confirms it.`);
@@ -108,10 +113,12 @@ function withdrawCommand({ flowId, topic, action }: Pick<Proposal, 'flowId' | 't
   return `towline ${action === TRUST_EVENT ? `events withdraw ${topic} --flow` : 'withdraw'} ${flowId}`;
 }
 
-function confirmCommand({ flowId, topic, action }: Pick<Proposal, 'flowId' | 'topic' | 'action'>): string {
+function confirmCommand({ flowId, topic, action, choice }: Proposal): string {
   if (action === TRUST_EVENT) return `towline events replay ${topic} --trust --flow ${flowId}`;
   if (action === APPROVE_QUOTE) return `towline approve ${flowId} --note "why"`;
-  return `towline resolve ${flowId} ${action} --note "why"`;
+  const { eventId, until } = choice;
+  const of = `${eventId === undefined ? '' : ` --event ${eventId}`}${until === undefined ? '' : ` --until ${until}`}`;
+  return `towline resolve ${flowId} ${action}${of} --note "why"`;
 }
 
 /** The proposals that a flow can have at this moment; undefined: none. */

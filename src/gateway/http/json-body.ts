@@ -45,10 +45,7 @@ export function takeJsonBodies(server: FastifyInstance): void {
     async (request: FastifyRequest, raw: Buffer) => {
       // Many clients send the content type with every request: the route decides whether there has to be a body.
       if (raw.length === 0) return undefined;
-      const { unread, permission } = request.routeOptions.config;
-      // Of strangers nothing is parsed but what the inbox admits: parsing takes turns, and nothing limits how many wait.
-      if (unread !== true && (permission ?? null) === null) throw new Refusal(413, 'This path takes no body.');
-      return unread === true
+      return request.routeOptions.config.unread === true
         ? ({ raw, read: () => read(raw) } satisfies UnreadBody)
         : ({ raw, value: await read(raw) } satisfies JsonBody);
     },

@@ -12,9 +12,11 @@ export interface Admission {
    * Before the body is read.
    * @param isKnown the URL or the network identifies its sender: then strangers of the same address take nothing from
    * it
-   * @throws Refusal 429 if this address sends too much without proof or has too much open, 503 if all together do
+   * @param flowId of a URL of one flow
+   * @throws Refusal 429 if this address sends too much without proof or has too much open, or if this URL has, 503 if all
+   * together do
    */
-  arrive(request: FastifyRequest, isKnown: boolean): void;
+  arrive(request: FastifyRequest, isKnown: boolean, flowId?: string): void;
   /** The event is proven. */
   proven(request: FastifyRequest): void;
   /**
@@ -48,6 +50,8 @@ const ADDRESSES = 10;
 const BY_URL = { perSecond: 0.1, burstSeconds: 2_560 };
 /** 32 MiB of bodies that are read, verified or stored; an eighth of it for one address. */
 const PLACES = { what: 'events', most: 8_192, mostEach: 1_024 };
+/** Of them, for one flow's URL, from whatever addresses: it may be in the logs of proxies. */
+const PLACES_OF_URL = { what: 'events of this flow', most: PLACES.most, mostEach: 512 };
 
 /** @param perSecond events without proof that are kept per address; 0: no limit, except on what is open at one time */
 export function createAdmission(
@@ -60,6 +64,7 @@ export function createAdmission(
   const keptOfAll = createRateLimit(perSecond * ADDRESSES, monotonicMs);
   const byUrl = createRateLimit(perSecond === 0 ? 0 : BY_URL.perSecond, monotonicMs, BY_URL.burstSeconds);
   const places = createPlaces(PLACES);
+  const ofUrl = createPlaces(PLACES_OF_URL);
   const charges = new WeakMap<FastifyRequest, () => void>();
   // Strangers take nothing from those who are known, also if these have the same address.
   const sort = (isKnown: boolean): string => (isKnown ? 'known' : 'any');
@@ -67,11 +72,12 @@ export function createAdmission(
   const isStranger = (request: FastifyRequest, isKnown: boolean) => !isKnown && !knownNetworks.has(request.ip);
 
   return {
-    arrive(request, isKnown) {
+    arrive(request, isKnown, flowId) {
       const length = Number(request.headers['content-length'] ?? Infinity);
       const name = nameOf(request, isKnown);
       const units = unitsOf(length);
       charges.set(request, arrivals.take(name, units));
+      if (flowId !== undefined) whenOver(request, ofUrl.take(flowId, { units }));
       whenOver(request, places.take(name, { units, isStranger: isStranger(request, isKnown) }));
     },
     isStranger,

@@ -119,11 +119,12 @@ function received({ receive }: ReceiveDeps, event: ReceivedEvent): ReturnType<Re
 }
 
 /**
- * The content by which a repeated event is recognised. The `signature` in an envelope next to `event` and `data` is not
- * part of it: two secrets sign one event in two ways, and nothing protects that member from changes.
+ * The content by which a repeated event is recognised. The member `signature` of the body itself is not part of it: two
+ * secrets sign one event in two ways, and no signature covers that member, so that it could make any number of new events
+ * of a genuine one.
  */
 function contentOf(body: unknown): unknown {
-  if (typeof body !== 'object' || body === null || !('event' in body && 'data' in body)) return body;
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body;
   const { signature: _signature, ...content } = body as Record<string, unknown>;
   return content;
 }

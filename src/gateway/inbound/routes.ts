@@ -58,7 +58,8 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       config: { ...options.config, unread: true },
       onRequest: async (request, reply): Promise<FastifyReply | undefined> => {
         const arrival = isOpen(request) ? arrivalOf(request) : undefined;
-        deps.admission.arrive(request, arrival?.capability === true || arrival?.network === true);
+        const isKnown = arrival?.capability === true || arrival?.network === true;
+        deps.admission.arrive(request, isKnown, arrival?.flowId);
         if (arrival !== undefined) return undefined;
         // It may be of a key that another process gave the store a moment ago.
         const rotated = await capabilities.refresh().catch(() => false);
@@ -88,7 +89,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
     {
       path: reportSettlement.path,
       operationId: 'receiveSettlement',
-      summary: "The interface's settlement path. Anybody may post; what nothing proves moves nothing.",
+      summary: "The interface's settlement path. Anyone may post; what nothing proves moves nothing.",
       example: { provider_reference_id: 'order-1001', status: 'COMPLETED' },
     },
     () => true,

@@ -5,6 +5,7 @@ import type { Settings } from '../../config/settings-shape.js';
 import type { Store } from '../../store/store.js';
 import { type Caller, type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { bodyOf } from '../http/json-body.js';
+import { Refusal } from '../http/refusal.js';
 import { parseBody } from '../http/flow-path.js';
 import { createPlaces, whenOver } from '../http/places.js';
 
@@ -63,7 +64,7 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
     decode: (payloads: Payload[]) => deps.codec.decodeForPeople(payloads),
   };
   for (const [name, operation] of Object.entries(operations)) {
-    server.options(`/codec/${name}`, async (request, reply) => {
+    server.options(`/codec/${name}`, { onRequest: refuseBody }, async (request, reply) => {
       allowUi(request, reply);
       if (fromUi(request)) {
         void reply.headers({
@@ -84,6 +85,12 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
       return payloadsJson(await operation(payloads));
     });
   }
+}
+
+/** Before it is read: anyone may send it, and it would be held until it is complete. */
+async function refuseBody({ headers }: FastifyRequest): Promise<void> {
+  const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
+  if (hasBody) throw new Refusal(413, 'This path takes no body.');
 }
 
 /** Payloads as the codec server protocol writes them: proto JSON, bytes in base64. */

@@ -6,6 +6,7 @@ import { UPDATES } from '../../protocol/vocabulary.js';
 import { proofOfOrder } from '../../store/order-proof.js';
 import { submitFingerprint } from '../../store/store-key.js';
 import { awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
+import { recordingRefusals } from '../flows/give-order.js';
 import { recordingStart } from '../flows/start.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { OtherRequestRefusal, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
@@ -51,16 +52,33 @@ export async function payInvoice(
       return answerByState(deps, request, reply);
     }
   } else if (!facts.isOpen) return answerByState(deps, request, reply);
+  const about = { ...whoIs(caller), flowId, action: 'pay' };
+  await recordingRefusals(deps, about, undefined, () => orderToPay(deps, request, reply, caller, startedMs));
+}
 
+/** Orders the flow to pay, under an id that is the same for the same payment. */
+async function orderToPay(
+  deps: ProxyDeps,
+  request: MoneyRequest,
+  reply: FastifyReply,
+  caller: Caller,
+  startedMs: number,
+): Promise<void> {
+  const { flowId } = request.address;
+  const { audit } = deps.store;
   const { amount, currency, mobileMoney } = request.input as Payment;
   const order = { mobileMoney, amount, currency, actor: caller.name };
   const id = `pay-${newestMac(submitFingerprint(deps.store, request.name, { mobileMoney, amount, currency }))}`;
-  await deps.store.audit.append({ ...whoIs(caller), kind: 'order', flowId, subject: id, action: 'pay' });
+  // A repetition orders nothing new, and the log is kept for ever.
+  const orders = await audit.list({ flowId, kind: 'order', actor: caller.name, limit: 100, oldestFirst: true });
+  if (!orders.some(({ subject }) => subject === id)) {
+    await audit.append({ ...whoIs(caller), kind: 'order', flowId, subject: id, action: 'pay' });
+  }
   const proof = proofOfOrder(deps.store, { flowId, update: UPDATES.pay, order }, { id, second: null });
   const update = { name: UPDATES.pay, id, args: [{ ...order, proof }] };
-  const waited = await awaitUpdate(deps.client, address.flowId, update, {
-    ...waiting,
+  const waited = await awaitUpdate(deps.client, flowId, update, {
     withinMs: left(deps, startedMs),
+    signal: deps.closing,
   });
   if (waited.kind === 'not-yet' && !waited.accepted) throw notTaken(request);
   if (waited.kind === 'answered' && (await answerOfFlow(deps, request, reply, waited.answer))) return;

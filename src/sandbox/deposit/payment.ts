@@ -31,7 +31,7 @@ const PAYMENT_ENDINGS = {
   expired: { story: 'the customer does not pay in time', path: ['PENDING', 'EXPIRED'] },
   'success-after-timeout': {
     ...completed,
-    story: 'pending for `lateMs`, long after everybody gave up; then paid',
+    story: 'pending for `lateMs`, long after every deadline; then paid',
     pace: 'late',
   },
   review: { story: 'held for a review that never ends', path: ['PENDING', 'REQUIRE_REVIEW'] },

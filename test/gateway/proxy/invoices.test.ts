@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { callerOf, invoiceBody, PATHS, paymentBody, type Caller } from './caller.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';
 import { newReference } from '../../harness/references.js';
+import { until } from '../../harness/until.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 describe('invoices through the proxy', () => {
@@ -47,6 +48,27 @@ describe('invoices through the proxy', () => {
     expect(await caller.post(PATHS.pay, other)).toMatchObject({ status: 409, body: { towline: { reference } } });
     await ended(reference);
     expect((await caller.post(PATHS.pay, other)).status).toBe(409);
+    expect(await executions('payInvoice', reference)).toBe(1);
+  });
+
+  it('are in the audit log once for each order to pay, however often it is repeated; a refused one is there, too', async () => {
+    const reference = newReference('audited');
+    const flowId = `invoice-payment/${reference}`;
+    const entries = (kind: 'order' | 'refused') => stack.store.audit.list({ flowId, kind, limit: 100 });
+    await caller.post(PATHS.invoice, invoiceBody(reference));
+    // The payment waits to be sent.
+    await stack.control('POST', '/faults', { operation: 'payInvoice', kind: 'unauthorized', reference });
+    const waiting = [caller.post(PATHS.pay, paymentBody(reference))];
+    await until('the order to be recorded', async () => (await entries('order')).length === 1);
+    waiting.push(caller.post(PATHS.pay, paymentBody(reference)), caller.post(PATHS.pay, paymentBody(reference)));
+    const other = paymentBody(reference, { mobileMoney: { phoneNumber: '+254712345679', providerNetwork: 'MPESA' } });
+    expect((await caller.post(PATHS.pay, other)).status).toBe(409);
+    expect(await entries('refused')).toMatchObject([{ action: 'pay', actor: expect.any(String) }]);
+    await stack.control('DELETE', '/faults');
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    const subjects = (await entries('order')).map(({ subject }) => subject);
+    expect(subjects).toHaveLength(new Set(subjects).size);
+    await ended(reference);
     expect(await executions('payInvoice', reference)).toBe(1);
   });
 

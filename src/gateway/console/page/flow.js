@@ -85,12 +85,12 @@ async function give({ path, reload, setSaid }, { at, action = at, body, done = '
 
 /** An order that waits for a second person. Its proposer, and anyone who may give it, may withdraw it. */
 function Proposal({ flow, me, ...page }) {
-  const { action, by, note } = flow.proposal;
+  const { action, eventId, until, by, note } = flow.proposal;
   const isTheirs = by === me.name || me.may.includes(flow.parked ? 'resolve' : 'approve-quote');
   return html`<div class="proposal">
     <p>
-      ${by} proposed <strong>${action}</strong>${note ? `: “${note}”` : ''}. A second person carries it out by ordering
-      the same.
+      ${by} proposed <strong>${[action, eventId, until].filter(Boolean).join(' ')}</strong>${note ? `: “${note}”` : ''}.
+      A second person carries it out by ordering the same.
     </p>
     ${
       isTheirs &&
@@ -161,16 +161,25 @@ function Parked({ flow, me, path, reload, setSaid }) {
     }`;
 }
 
+/** Orders about one event; without its id they mean the only one. */
+const OF_ONE_EVENT = ['trust-settlement', 'accept-event', 'dismiss-event'];
+
 /** The legal actions, what to check before each, and a note; confirmed once more before it is sent. */
 function Decide({ flow, path, reload, setSaid }) {
   const [action, setAction] = useState('');
   const [note, setNote] = useState('');
   const [until, setUntil] = useState('');
+  const [eventId, setEventId] = useState('');
   const [isAsked, setIsAsked] = useState(false);
-  const { parked } = flow;
+  const { parked, proposal } = flow;
+  // Of a proposal that this person has seen.
+  const proposed = proposal?.action === action ? proposal : undefined;
+  const chosen = {
+    ...(OF_ONE_EVENT.includes(action) && { eventId: eventId.trim() || proposed?.eventId }),
+    ...(action === 'keep-waiting' && { until: until === '' ? proposed?.until : new Date(until).toISOString() }),
+  };
   const carryOut = async () => {
     setIsAsked(false);
-    const chosen = until === '' || action !== 'keep-waiting' ? {} : { until: new Date(until).toISOString() };
     const order = { at: 'resolve', action, body: { action, note, ...chosen } };
     if (await give({ path, reload, setSaid }, order)) setNote('');
   };
@@ -208,13 +217,24 @@ function Decide({ flow, path, reload, setSaid }) {
           <input type="datetime-local" value=${until} onInput=${(event) => setUntil(event.target.value)} />
         </label>`
       }
+      ${
+        OF_ONE_EVENT.includes(action) &&
+        html`<label>
+          The event that is meant, by its id, if several came
+          <input
+            value=${eventId}
+            placeholder=${proposed?.eventId ?? ''}
+            onInput=${(event) => setEventId(event.target.value)}
+          />
+        </label>`
+      }
       <${Note} label="Note: what you checked, and with whom" note=${note} setNote=${setNote} />
       <button type="submit">Carry out</button>
     </form>
     ${
       isAsked &&
       html`<${Confirm} title=${`${action}?`} yes=${`Yes, ${action}`} onYes=${carryOut} onNo=${() => setIsAsked(false)}>
-        <p>${flow.flowId}</p>
+        <p>${[flow.flowId, chosen.eventId, chosen.until].filter(Boolean).join(' · ')}</p>
         <p>You have checked: ${CHECK_FIRST[action]}.</p>
         <p>“${note}”</p>
       <//>`
