@@ -169,21 +169,26 @@ const executable = findBrowser('the console');
 
   test('an order that needs two persons is proposed by the first, shown to the second, and carried out by them', async () => {
     const flowId = await parkOne();
-    const order = async (token: string, note: string) => {
+    const order = async (token: string, note: string, named?: string) => {
       const { page, problems } = await open(token);
       await page.goto(`${stack.gateway.url}/console#/flow/${flowId}`);
       await page.getByRole('radio', { name: /accept-event/ }).check();
+      // The second person sees the event that the first one named, and orders the same.
+      if (named !== undefined) await page.getByLabel('The event that is meant').fill(named);
       await page.getByLabel('Note').fill(note);
+      await shoot(page, named === undefined ? 'console-second' : 'console-first');
       await page.getByRole('button', { name: 'Carry out' }).click();
       await page.getByRole('button', { name: 'Yes, accept-event' }).click();
       return { page, problems };
     };
-    const first = await order(OPERATOR, 'it is the same transfer');
+    const { evidence } = (await stack.gateway.get(`/flows/${flowId}`)).body['parked'];
+    const eventId = JSON.stringify(evidence).match(/evt_[\w-]+/)?.[0] ?? '';
+    const first = await order(OPERATOR, 'it is the same transfer', eventId);
     await first.page.getByText('Proposed. A second person has to order the same.').waitFor();
-    await first.page.getByText('ann proposed accept-event: “it is the same transfer”').waitFor();
+    await first.page.getByText(`ann proposed accept-event ${eventId}: “it is the same transfer”`).waitFor();
     expect((await stack.gateway.get(`/flows/${flowId}`)).body).toMatchObject({
       state: 'parked',
-      proposal: { action: 'accept-event', by: 'ann' },
+      proposal: { action: 'accept-event', eventId, by: 'ann' },
     });
     expect(first.problems).toEqual([]);
     await first.page.close();

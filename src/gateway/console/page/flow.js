@@ -223,6 +223,7 @@ function Decide({ flow, path, reload, setSaid }) {
           The event that is meant, by its id, if several came
           <input
             value=${eventId}
+            size="42"
             placeholder=${proposed?.eventId ?? ''}
             onInput=${(event) => setEventId(event.target.value)}
           />
