@@ -1,12 +1,12 @@
 # Temporal's native part needs glibc, which Alpine lacks.
-FROM node:22.20.0-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /towline
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev
 COPY . .
 RUN npm run build && npm prune --omit=dev
 
-FROM node:22.20.0-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production TOWLINE_HOME=/var/lib/towline
 RUN install --directory --owner=node --group=node --mode=0700 "$TOWLINE_HOME"
 WORKDIR /towline

@@ -27,7 +27,7 @@ import type {
 import { checkInput, recordForeignStart } from './flow-steps.js';
 import type { ActivityDeps } from './deps.js';
 import { endsFlow, reading, retryLater, storing } from './failures.js';
-import { windowsOf, elapsedMs } from './timing.js';
+import { windowsOf, elapsedMs, sendTimer } from './timing.js';
 import { pinFor } from './claims.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
@@ -160,6 +160,9 @@ function depositRequest(deps: ActivityDeps, order: BridgeDepositOrder): BridgeDe
   };
 }
 
+/** Longest time from the start of an attempt to the first byte: the server gives it up when it misses no more heartbeats. */
+const REPORT_WITHIN_MS = 10_000;
+
 /**
  * Reports a provider's trusted settlement to the service; the body is read from the inbox. If the report fails, it is
  * tried again or shown to a person. It never ends the flow as failed.
@@ -175,6 +178,8 @@ async function reportSettlement(deps: ActivityDeps, order: SettlementReportOrder
 }
 
 async function reportOnce(deps: ActivityDeps, order: SettlementReportOrder): Promise<ReportOutcome> {
+  // A suspended attempt was given up meanwhile, and another one may have reported a later status.
+  const stillValid = sendTimer(deps, REPORT_WITHIN_MS);
   const rowId = rowIdOf(openedIdOf(order.eventId));
   const row = await storing(() => deps.store.inbox.get(rowId));
   if (row === undefined) throw retryLater('store_unavailable', `the event ${rowId} is not in the inbox`);
@@ -184,7 +189,11 @@ async function reportOnce(deps: ActivityDeps, order: SettlementReportOrder): Pro
   const report = settlementReport(order, fieldsOf(row.body).fields, row.receivedAt);
   if (report.kotani_reference_id === '')
     return refused("The service's own reference is not known: its answer was lost, and the settlement names none.");
-  const outcome = await reading(() => deps.service.reportSettlement(report).catch(asResult));
+  if (report.status !== order.status)
+    return refused(
+      `The settlement's own status is not ${order.status}, as which it was taken: it cannot be passed on.`,
+    );
+  const outcome = await reading(() => deps.service.reportSettlement(report, { stillValid }).catch(asResult));
   if (outcome instanceof InvalidRequestError) return refused(outcome.message);
   if (outcome instanceof RejectedError) return refused(outcome.message, outcome.httpStatus);
   return { kind: 'reported' };

@@ -89,11 +89,16 @@ const SEND_WITHIN_MS = 30_000;
 /**
  * False if the first byte would leave too long after its claim. If the process was suspended meanwhile, its flow may
  * have looked up the POST in vain, and a person may have ordered another send.
+ *
+ * @param withinMs the longest time from now to the first byte, ms
  */
-export function sendTimer({ monotonicMs, clock = systemClock }: ActivityDeps): () => boolean {
+export function sendTimer(
+  { monotonicMs, clock = systemClock }: ActivityDeps,
+  withinMs: number = SEND_WITHIN_MS,
+): () => boolean {
   const startedMs = monotonicMs();
   const startedAtMs = clock.nowMs();
   // A monotonic clock may stand still while the machine sleeps.
   const elapsedMs = () => Math.max(monotonicMs() - startedMs, clock.nowMs() - startedAtMs);
-  return () => elapsedMs() < SEND_WITHIN_MS;
+  return () => elapsedMs() < withinMs;
 }

@@ -1,4 +1,5 @@
 import type { ClaimSays, LookupSays, PaidSays, Repeat } from '../src/protocol/decisions.js';
+import type { BridgeStatus } from '../src/contract/vocabulary.js';
 import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
 import type { OrderProof, Parked, Rejection } from '../src/protocol/messages.js';
 
@@ -247,6 +248,8 @@ export interface SettlementReportOrder {
   readonly flowId: string;
   /** Inbox row of the provider's trusted settlement. */
   readonly eventId: string;
+  /** As which the flow took it. */
+  readonly status: BridgeStatus;
   readonly reference: string;
   readonly serviceReference: string | null;
   /** How long to try until the report counts as not received, already scaled, ms. @default for ever */

@@ -15,7 +15,7 @@ import { runFlow, canContinueAsNew, continueFlowAsNew, tooLong } from './engine/
 import { submitPayment } from './engine/submit-payment.js';
 import { act } from './engine/activities.js';
 import { differences, pick } from './engine/evidence.js';
-import { endFlow, FlowEnd } from './engine/flow-end.js';
+import { endFlow, endFromDecision, FlowEnd } from './engine/flow-end.js';
 import type { Flow } from './engine/flow.js';
 import { askAbout } from './engine/park.js';
 import { READ, SETTLE_PATIENCE_MS } from './engine/policies.js';
@@ -79,7 +79,8 @@ async function payOrFollow(flow: Flow, payment: Payment, desk: PayUpdates, step:
     if ((await awaitPayCommand(flow, payment, desk)) === 'ordered') await payInvoice(flow, payment);
   }
   handlePaymentEvents(flow, payment, planOf(payment));
-  return trackPayment(flow, payment, planOf(payment));
+  const ended = await trackPayment(flow, payment, planOf(payment));
+  return payment.notCompared === true ? onceCompared(flow, payment, ended) : ended;
 }
 
 /** Reads the generated invoice: a service that knew the reference may return an invoice of another amount. */
@@ -87,8 +88,8 @@ async function checkInvoice(flow: Flow, payment: Payment): Promise<void> {
   flow.note('reads the invoice: it is paid only if it is the one that was asked for');
   const theirs = await readInvoice(flow, payment);
   if (theirs === 'paid') {
-    // Its payment is ours only if the invoice is.
     const shown = await within(flow, SETTLE_PATIENCE_MS, readingOf(flow, payment));
+    payment.notCompared = shown === undefined;
     const other = shown && otherInvoice(payment, shown);
     if (other !== undefined) payment.otherRecord = other;
     return;
@@ -103,6 +104,33 @@ async function checkInvoice(flow: Flow, payment: Payment): Promise<void> {
     endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
   // What was paid is the other invoice.
   payment.otherRecord = other;
+}
+
+/** A payment is ours only if its invoice is. A person is asked while that cannot be read. */
+async function onceCompared(flow: Flow, payment: Payment, ended: Outcome): Promise<Outcome> {
+  const reading = observed(readingOf(flow, payment));
+  await condition(reading.settled, flow.scaled(SETTLE_PATIENCE_MS));
+  if (!reading.settled()) await askUncompared(flow, payment, reading.settled);
+  payment.notCompared = false;
+  const other = otherInvoice(payment, await reading.promise);
+  if (other === undefined) return ended;
+  payment.otherRecord = other;
+  return trackPayment(flow, payment, planOf(payment));
+}
+
+/** What is proven of the payment is shown, and proves nothing about ours. */
+async function askUncompared(flow: Flow, payment: Payment, decided: () => boolean): Promise<void> {
+  const { proven } = flow;
+  let shown = 0;
+  flow.proven = () => proven().slice(shown);
+  const evidence = () => {
+    shown = proven().length;
+    const why = 'it was paid, and the service does not show the invoice: whether it is the one that was asked for';
+    return { why, ours: payment.steps[GENERATE.step]?.facts ?? {}, words: payment.words };
+  };
+  const decision = await askAbout(flow, 'conflict', evidence, decided);
+  if (decision !== 'decided') endFromDecision(decision);
+  flow.proven = proven;
 }
 
 function otherInvoice({ facts }: Payment, theirs: Facts): OtherRecord | undefined {

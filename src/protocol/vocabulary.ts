@@ -81,7 +81,7 @@ export const PARK_ACTIONS = {
   /** A trusted event says something else about this transfer than we know. Both sides are in the evidence. */
   event_mismatch: ['accept-event', 'dismiss-event'],
   /** The service refused the report of the provider's trusted settlement, or cannot be informed of it for a while. */
-  report_refused: ['report-again', 'mark-completed', 'mark-failed'],
+  report_refused: ['report-again', 'mark-completed', 'mark-failed', 'mark-refunded'],
   /** Money may have moved, and a later step of the flow can never succeed. */
   step_failed: ['mark-completed', 'mark-failed', 'mark-refunded'],
   /** Trusted events contradict one another, for example completed and refunded. */

@@ -1,6 +1,6 @@
 import { AxiosError, create } from 'axios';
 import type { OperationName } from '../contract/index.js';
-import type { Operation } from '../contract/operation.js';
+import type { Effect, Operation } from '../contract/operation.js';
 import { prefixOf, type Connections } from './connection.js';
 import { reasonNotSent, type NotSentReason } from './not-sent.js';
 import type { DoubtReason } from './errors.js';
@@ -39,6 +39,9 @@ export interface SendOptions {
   readonly maxAnswerBytes: number;
 }
 
+/** What may change something at the service goes over a connection of its own, which shows whether it has left. */
+const ON_ITS_OWN: readonly Effect[] = ['money', 'account', 'report'];
+
 /** The only place that sends to the service. Never throws, never retries, never follows a redirect. */
 export function createSend({ base, connections, timeoutMs, maxAnswerBytes }: SendOptions): Send {
   const prefix = prefixOf(base);
@@ -61,8 +64,7 @@ export function createSend({ base, connections, timeoutMs, maxAnswerBytes }: Sen
     if (new URL(`${prefix}${path}`).href !== `${prefix}${path}`) throw new TypeError('a path must not change as a URL');
     if (signal?.aborted) return { kind: 'not-sent', reason: 'cancelled' };
 
-    const fresh =
-      operation.effect === 'money' || operation.effect === 'account' ? connections.fresh(stillValid) : undefined;
+    const fresh = ON_ITS_OWN.includes(operation.effect) ? connections.fresh(stillValid) : undefined;
     const ending = createEnding(Math.min(timeoutMs, mostMs), signal);
     const agent = fresh?.agent ?? connections.kept;
     try {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
-import { RateLimitedError } from '../../src/service-client/index.js';
+import { RateLimitedError, RejectedError } from '../../src/service-client/index.js';
 import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
-import { ended, openDecisionBench, TIME_SCALE } from './bench.js';
+import { trusted } from '../harness/inputs.js';
+import { ended, gate, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 
 const HOUR_MS = 3_600_000;
 /** Our payment is not taken, and tried again in an hour. */
@@ -12,8 +13,14 @@ let isBusy = true;
 let tries = 0;
 /** How often the lookup is still to show what the customer has paid on the invoice's page, before an older copy answers. */
 let timesShown = 0;
+/** What else the payment's lookup waits for. */
+let held: Promise<unknown> | undefined;
+let isHeld = false;
+/** Lookups that the service refuses: of the invoice, of its payment. */
+let isRefused = { invoice: false, payment: false };
+const refusal = { httpStatus: 403, fields: [], isRateExpired: false, isAboutReference: false };
 
-describe('an invoice that the lookup has once shown as paid, while our payment waits to be sent,', () => {
+describe('an invoice that the lookup has once shown as paid', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   beforeAll(async () => {
     decisions = await openDecisionBench((service) => ({
@@ -23,20 +30,32 @@ describe('an invoice that the lookup has once shown as paid, while our payment w
         return service.payInvoice(body, options);
       },
       async getInvoicePayment(referenceId) {
-        const status = timesShown > 0 ? 'SUCCESSFUL' : 'PENDING';
-        timesShown -= 1;
-        return { referenceId, status, amount: '1000.5', currency: 'KES' };
+        if (timesShown > 0) {
+          timesShown -= 1;
+          return { referenceId, status: 'SUCCESSFUL', amount: '1000.5', currency: 'KES' };
+        }
+        if (held !== undefined) isHeld = true;
+        await held;
+        if (isRefused.payment) throw new RejectedError('getInvoicePayment', refusal);
+        return { referenceId, status: 'PENDING', amount: '1000.5', currency: 'KES' };
+      },
+      async getInvoice(referenceId) {
+        if (isRefused.invoice) throw new RejectedError('getInvoice', refusal);
+        return service.getInvoice(referenceId);
       },
     }));
   });
   afterAll(() => decisions.close());
 
-  const waiting = async (word: string) => {
-    [isBusy, tries, timesShown] = [true, 0, 0];
+  const start = async (word: string, more: Record<string, unknown>) => {
+    [isBusy, tries, timesShown, held] = [true, 0, 0, undefined];
     const reference = newReference(word);
-    const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
-    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 1_800_000 };
-    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    const money = { currency: 'KES', amount: '1000.50', bank };
+    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 1_800_000, ...more };
+    return { reference, handle: await decisions.bench.startFlow('invoice-payment', reference, input) };
+  };
+  const waiting = async (word: string) => {
+    const { reference, handle } = await start(word, { payment: { mobileMoney } });
     await until('the payment to be tried', async () => tries === 1);
     timesShown = 1;
     return { reference, handle };
@@ -47,6 +66,48 @@ describe('an invoice that the lookup has once shown as paid, while our payment w
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
   };
+
+  test('is followed, though a person is asked by then, and the lookup shows an older copy: no order calls it unpaid', async () => {
+    const flow = await start('shown-while-parked', { deadlineSeconds: 3_600 });
+    await noted(flow.handle, /waits for the order to pay/);
+    isRefused = { invoice: false, payment: true };
+    await decisions.bench.pass(HOUR_MS);
+    expect((await parked(flow.handle)).parked?.reason).toBe('payment_unclear');
+    timesShown = 1;
+    await expect(flow.handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toThrow();
+    isRefused = { invoice: false, payment: false };
+    await resolve(flow.handle, 'close-not-executed').catch(() => undefined);
+    await expectFollowed(flow);
+  });
+
+  test('to an order to cancel is not paid by us, though the lookup before our payment was asked earlier, and answers later', async () => {
+    const flow = await start('shown-meanwhile', {});
+    await noted(flow.handle, /waits for the order to pay/);
+    const lookup = gate();
+    held = lookup.opened;
+    isBusy = false;
+    const pay = flow.handle.executeUpdate('pay', { args: [{ mobileMoney, actor: 'ann' }] });
+    await until('the lookup', async () => isHeld);
+    timesShown = 1;
+    await expect(flow.handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toThrow();
+    lookup.open();
+    await pay.catch(() => undefined);
+    await expectFollowed(flow);
+  });
+
+  test('is followed if the customer pays it while the invoice cannot be read, and is called paid once it can be compared', async () => {
+    isRefused = { invoice: true, payment: false };
+    const flow = await start('unread-paid', { payment: { mobileMoney } });
+    await noted(flow.handle, /reads the invoice/);
+    timesShown = 1_000;
+    await flow.handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
+    expect((await parked(flow.handle)).parked).toMatchObject({
+      reason: 'conflict',
+      evidence: { words: ['SUCCESSFUL'], why: expect.stringMatching(/does not show the invoice/) },
+    });
+    isRefused = { invoice: false, payment: false };
+    await expectFollowed(flow);
+  });
 
   test('is followed, though the next lookup shows an older copy: it is not called unpaid', async () => {
     await expectFollowed(await waiting('shown-once'));

@@ -222,14 +222,6 @@ describe('an invoice whose payment by us waits to be sent', () => {
     await handle.terminate();
   });
 
-  test('is followed if the customer pays it while it cannot be read: a trusted event says so at once', async () => {
-    const flow = await unread('unread-paid', noInvoice(403));
-    answer = paid;
-    await flow.handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
-    await expectFollowed(flow);
-    invoice = undefined;
-  });
-
   test('is not paid by an attempt that comes long after the lookup said "not paid": it is asked again', async () => {
     const flow = await waiting('waited');
     answer = paid;

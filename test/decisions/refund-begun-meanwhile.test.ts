@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { untilFlow } from '../harness/reports.js';
-import { inInbox, parked, resolve } from './bench.js';
+import { trusted } from '../harness/inputs.js';
+import { ended, inInbox, parked, resolve } from './bench.js';
 import { failed, useRefundBench } from './refund-bench.js';
 
 describe("a person's order to refund, if a trusted event has said since that the service's own refund is done,", () => {
@@ -10,13 +11,14 @@ describe("a person's order to refund, if a trusted event has said since that the
       body: { provider_reference_id: reference, refund_details: { refund_status: 'COMPLETED' } },
     });
 
-  test('is refused: the person is shown that, and asked again', async () => {
+  test.each(['PENDING', 'PROCESSING'])('is refused: the person, who was shown "%s", is asked again', async (word) => {
     const { reference, refund, handle } = await refunds.tracked('theirs-since', { refund: { auto: false } });
-    await handle.signal('events', [failed({ refundStatus: 'PENDING' })]);
+    await handle.signal('events', [failed({ refundStatus: word })]);
     expect((await parked(handle)).parked).toMatchObject({ reason: 'refund_needed' });
     await theirsIsDone(handle.workflowId, reference);
     await expect(resolve(handle, 'refund-now')).rejects.toThrow();
-    const { view } = await untilFlow(handle, (report) => report.view.parked?.evidence['theirRefund'] === 'COMPLETED');
+    const both = `${word}, COMPLETED`;
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.evidence['theirRefund'] === both);
     expect(view.parked).toMatchObject({ reason: 'refund_needed' });
     expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
     // Now it is a decision with that in view.
@@ -36,9 +38,47 @@ describe("a person's order to refund, if a trusted event has said since that the
     await theirsIsDone(handle.workflowId, reference);
     await resolve(handle, 'send-again').catch(() => undefined);
     await refunds.decisions.bench.pass(60_000);
-    expect((await parked(handle)).parked?.reason).toBe('refund_unknown');
+    // The first one is as unknown as before, which the person must see.
+    expect((await parked(handle)).parked).toMatchObject({
+      reason: 'refund_unknown',
+      evidence: { claim: 'sending', why: expect.stringMatching(/^not sent again/) },
+    });
     expect(refunds.sent).toHaveLength(1);
     refunds.isCutOff = false;
+    await handle.terminate();
+  });
+});
+
+describe("a person's order about a refund, if a trusted event has said since whether crypto was paid at all,", () => {
+  const refunds = useRefundBench();
+  const unclear = async (word: string) => {
+    const flow = await refunds.tracked(word, { refund: { auto: false } });
+    await flow.handle.signal('events', [trusted('FAILED')]);
+    expect((await parked(flow.handle)).parked).toMatchObject({
+      reason: 'refund_needed',
+      evidence: { cryptoPaid: 'cannot-tell' },
+    });
+    return flow;
+  };
+
+  test('sends none: it failed before that', async () => {
+    const { reference, refund, handle } = await unclear('none-paid');
+    await inInbox(refunds.decisions, handle.workflowId, 'FAILED', {
+      body: { provider_reference_id: reference, failure_details: { failure_stage: 'deposit' } },
+    });
+    await expect(resolve(handle, 'refund-now')).rejects.toThrow();
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
+    expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
+  });
+
+  test('gives up none: it was paid, and the person is asked again', async () => {
+    const { reference, handle } = await unclear('paid-since');
+    await inInbox(refunds.decisions, handle.workflowId, 'PAYMENT_SENT', {
+      body: { provider_reference_id: reference },
+    });
+    await expect(resolve(handle, 'close-without-refund')).rejects.toThrow();
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.evidence['cryptoPaid'] === 'shown');
+    expect(view.parked?.reason).toBe('refund_needed');
     await handle.terminate();
   });
 });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { transferInput, trusted } from '../harness/inputs.js';
@@ -8,11 +8,14 @@ import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
 
 const MINUTE_MS = 60_000;
+/** How long the process that runs the activities was suspended, in all. */
+let suspendedMs = 0;
 
 describe("a provider's trusted settlement, reported to the service,", () => {
   let bench: Stack;
   beforeAll(async () => {
-    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
+    const deps = { monotonicMs: () => performance.now() + suspendedMs };
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 }, deps });
   });
   afterAll(() => bench.close());
   beforeEach(() => bench.control('DELETE', '/faults'));
@@ -68,6 +71,36 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     await settled(reference, { status: 'COMPLETED' });
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
     expect(await serviceStatus(reference)).toBe('COMPLETED');
+  });
+
+  test('is not reported by an attempt that was suspended, and was given up meanwhile: a later status may have been reported', async () => {
+    const { inbox } = bench.store;
+    const get = inbox.get.bind(inbox);
+    const { reference, handle } = await tracked('suspended');
+    const reading = vi.spyOn(inbox, 'get').mockImplementationOnce(async (id) => {
+      const row = await get(id);
+      suspendedMs += 11_000;
+      return row;
+    });
+    const id = await settled(reference, { status: 'COMPLETED' });
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    const attempts = reading.mock.calls.filter(([read]) => read === id);
+    vi.restoreAllMocks();
+    expect(attempts).toHaveLength(2);
+    expect(await serviceStatus(reference)).toBe('COMPLETED');
+  });
+
+  test('is not passed on under another status than the one as which it was taken', async () => {
+    const { reference, handle } = await tracked('other-word');
+    const before = await serviceStatus(reference);
+    await settled(reference, { event: 'refund.completed', data: { status: 'COMPLETED' } }, '', 'REFUNDED');
+    expect(await parkedWith(handle)).toMatchObject({
+      reason: 'report_refused',
+      evidence: { status: 'REFUNDED', httpStatus: null, message: expect.stringMatching(/own status is not REFUNDED/) },
+    });
+    expect(await serviceStatus(reference)).toBe(before);
+    await order(handle, 'mark-refunded');
+    expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
   });
 
   test('is found in the inbox if a person vouched for it, and its event has an id of its own', async () => {

@@ -16,11 +16,13 @@ const BEFORE_PAYMENT = /^(deposit|deposit_initiated|fiat_deposit|fiat_collection
 const NOT_BEGUN =
   /^(pending|none|not[ _-]?(started|initiated|applicable|required)|failed|rejected|declined|cancell?ed)$/i;
 
-/** Whether the service's own refund may be done or in progress, by a FAILED event. */
+/** Whether the service's own refund may be done or in progress, by a FAILED event or by several together. */
 export function refundBegun(facts: Facts): boolean {
-  const said = facts['refundStatus']?.trim();
-  return said !== undefined && said !== '' && !NOT_BEGUN.test(said);
+  return refundWords(facts).some((word) => !NOT_BEGUN.test(word));
 }
+
+const refundWords = ({ refundStatus }: Facts): readonly string[] =>
+  (refundStatus ?? '').split(',').flatMap((word) => word.trim() || []);
 
 interface Failed {
   readonly failure: FlowEvent | null;
@@ -62,17 +64,18 @@ const mayHaveComeIn = (facts: Facts): boolean =>
 
 /**
  * The facts of two FAILED events together; if they contradict one another, the facts that owe the customer a refund, or
- * say that it may have been made, or that do not name a stage before the payment.
+ * that do not name a stage before the payment. What they say of the service's own refund is kept, each word once, in the
+ * order in which they came: a person is shown that it was under way, and that it is done.
  */
 export function factsTogether(first: Facts, second: Facts): Facts {
   const together = owesRefund(second) && !owesRefund(first) ? { ...first, ...second } : { ...second, ...first };
-  const begun = [first, second].find(refundBegun)?.['refundStatus'];
+  const refund = [...new Set([first, second].flatMap(refundWords))].join(', ');
   const stage = [together, first, second]
     .flatMap((facts) => facts['failureStage'] ?? [])
     .find((named) => !BEFORE_PAYMENT.test(named));
   return {
     ...together,
-    ...(begun === undefined ? {} : { refundStatus: begun }),
+    ...(refund === '' ? {} : { refundStatus: refund }),
     ...(stage === undefined ? {} : { failureStage: stage }),
   };
 }

@@ -1,6 +1,12 @@
 import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
-import type { SubmitOutcome } from '../../activities/types.js';
-import { contradictsFailure, endStep, refundRefusal, type TrustedSay } from '../../src/protocol/decisions.js';
+import type { ClaimRef, SubmitOutcome } from '../../activities/types.js';
+import {
+  contradictsFailure,
+  endStep,
+  refundRefusal,
+  type Evidence,
+  type TrustedSay,
+} from '../../src/protocol/decisions.js';
 import type { Outcome } from '../../src/protocol/messages.js';
 import { act } from '../engine/activities.js';
 import { endFromDecision, endFlow } from '../engine/flow-end.js';
@@ -10,6 +16,7 @@ import { decideMismatch } from '../engine/evidence.js';
 import { brief } from '../engine/event-book.js';
 import { readInbox } from '../engine/inbox.js';
 import { askAbout } from '../engine/park.js';
+import { holdBack } from '../engine/stop.js';
 import { submit } from '../engine/submit.js';
 import { refundBegun } from './refund-due.js';
 import { decideConflict, isDecided } from './conflict.js';
@@ -85,13 +92,14 @@ async function askForRefund(
   const evidence = () => ({
     why,
     refund: typeof terms === 'string' ? null : { ...terms, receiverAddress: masked(terms.receiverAddress) },
-    cryptoPaid: endEvidence(transfer).fundsHeld,
-    theirRefund: theirRefund(transfer),
+    ...knownNow(transfer),
     ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
   });
-  const shown = theirRefund(transfer);
+  const shown = knownNow(transfer);
   // An order is given on the evidence that was shown.
-  const isOther = () => isDecided(transfer)() || theirRefund(transfer) !== shown;
+  const isNews = ({ cryptoPaid, theirRefund }: KnownNow) =>
+    cryptoPaid !== shown.cryptoPaid || theirRefund !== shown.theirRefund;
+  const isOther = () => isDecided(transfer)() || isNews(knownNow(transfer));
   const decision = await askAbout(flow, 'refund_needed', evidence, isOther);
   if (decision === 'decided') return decideFailure(flow, transfer);
   if (decision.action !== 'refund-now') return endFromDecision(decision);
@@ -150,8 +158,16 @@ async function sendRefund(
 
 const theirsBegun = ({ failure }: Transfer) => refundBegun(failure?.facts ?? {});
 
-/** What trusted events say about the service's own refund; null: nothing. */
-const theirRefund = ({ failure }: Transfer): string | null => failure?.facts['refundStatus'] ?? null;
+interface KnownNow {
+  readonly cryptoPaid: Evidence;
+  readonly theirRefund: string | null;
+}
+
+/** Whether crypto was paid, and what trusted events say about the service's own refund of it; null: nothing. */
+function knownNow(transfer: Transfer): KnownNow {
+  const theirRefund = transfer.failure?.facts['refundStatus'] ?? null;
+  return { cryptoPaid: endEvidence(transfer).fundsHeld, theirRefund };
+}
 
 /** False once less may be sent back than when the terms were made. */
 function isStill(flow: Flow, transfer: Transfer, { cryptoAmount }: RefundTerms): boolean {
@@ -185,9 +201,10 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
     noun: 'the refund',
     async send(unasked) {
       const before = transfer.ownRefund;
-      // Another send of less would be another request under its reference; and no person ordered one beside theirs.
+      // Another send of less would be another request under its reference; and no person ordered one beside theirs. What
+      // was sent before is as unknown as it was.
       const isAnother = !isStill(flow, transfer, order) || (theirsBegun(transfer) && !hadTheirsBegun);
-      if (isAnother) return { kind: 'contradicted' };
+      if (isAnother) return notSentAgain(flow, claim);
       transfer.ownRefund = reference;
       const judged = judgedEvents(flow, transfer);
       const { outcome, fingerprint } = await act(
@@ -222,6 +239,12 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
     onNotExecuted: (by) =>
       endFlow('failed', 'closed_by_person', `The transfer failed, and no refund was sent by us; closed by ${by}`),
   };
+}
+
+async function notSentAgain(flow: Flow, claim: ClaimRef): Promise<SubmitOutcome> {
+  const reason = 'not sent again: an event has come since that says that less came in, or that the service refunds it';
+  await holdBack(flow, claim, { actor: 'flow', note: reason });
+  return { kind: 'unknown', reason, repeat: 'unknown' };
 }
 
 /** Results of a submit that show that it did not send the refund. */

@@ -19,7 +19,7 @@ export async function reportPending(flow: Flow, transfer: Transfer): Promise<voi
   // A lower status would set the service back: it takes the status that a report carries.
   if (event === null || status === undefined || !rises(transfer.serviceKnows, status)) return;
   const { flowId, reference, serviceReference } = flow;
-  const order = { flowId, eventId: event.id, reference, serviceReference };
+  const order = { flowId, eventId: event.id, status, reference, serviceReference };
   const patienceMs = flow.scaled(REPORT_PATIENCE_MS);
   // The activity gives up by itself, unless no attempt of it ends: then the flow does.
   const outcome = await within(flow, 1.2 * REPORT_PATIENCE_MS, () =>

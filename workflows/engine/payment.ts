@@ -92,8 +92,10 @@ export interface Payment extends Evidence {
   lookNow: boolean;
   /** The payment at the service may be another payer's; only for kinds that others can pay, too. */
   maybeAnother?: boolean;
-  /** The lookup has shown that it was paid in another way: a lower status after that is an older copy's. */
+  /** The lookup has shown that it was paid: a lower status after that is an older copy's. */
   shownPaid?: PaidReading;
+  /** The invoice was paid before it could be read: it may be another one than ours. */
+  notCompared?: boolean;
   /** Set if the service's record under our reference turned out to be of another payment. */
   otherRecord?: OtherRecord;
   /** Flow id by which it is looked up, if that is not the flow's own. */
@@ -205,6 +207,11 @@ export function takeReading(flow: Flow, payment: Payment, plan: TrackPlan, readi
   if (!payment.words.includes(status)) payment.words = [...payment.words, status];
   payment.proven = true;
   noteStatus(flow, payment, plan, `${status} (looked up)`, 'service');
+}
+
+/** Keeps what the lookup shows of a payment of the invoice: what it does not show later, an older copy says. */
+export function keepShown(payment: Payment, found: PaidReading | undefined): void {
+  if (found?.says === 'paid' || found?.says === 'other') payment.shownPaid ??= found;
 }
 
 /** The furthest stage that any status so far has reached; undefined if the plan has none for it. */

@@ -1,4 +1,4 @@
-import type { SubmitOutcome, Facts, ClaimRef, PaidReading } from '../../activities/types.js';
+import type { SubmitOutcome, Facts, ClaimRef } from '../../activities/types.js';
 import type { TrustedSay } from '../../src/protocol/decisions.js';
 import type { Rejection } from '../../src/protocol/messages.js';
 
@@ -47,6 +47,4 @@ export type Submitted =
   | { readonly kind: 'proven'; readonly maybeAnother?: true }
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
   /** Nothing was sent, and under this claim nothing will be. */
-  | { readonly kind: 'other-request' | 'quote-expired'; readonly why: string }
-  /** The same. `shownPaid`: what it was for was done in another way. */
-  | { readonly kind: 'void'; readonly why: string; readonly shownPaid?: PaidReading };
+  | { readonly kind: 'other-request' | 'void' | 'quote-expired'; readonly why: string };

@@ -120,6 +120,8 @@ export async function provenAfterAll(flow: Flow, post: Post): Promise<Submitted>
   post.readEvents();
   const found = await lookAgain(flow, post);
   if (found?.answer !== undefined) return { kind: 'accepted', answer: found.answer };
+  // Nothing was sent by us: it is another's payment.
+  if (found?.claim === 'void' && post.othersPay) return { kind: 'void', why: found.why ?? 'void' };
   // Something on the way sent it twice, and the second one was refused: a caller must not get that refusal as the answer.
   // A proof that it failed agrees with a refusal; and one of a refund may be of the service's own.
   const isRefused = post.parkReason === undefined && (found?.claim === 'rejected' || found?.claim === 'void');

@@ -6,7 +6,15 @@ import { endFlow } from './flow-end.js';
 import { askForEnd, endVoid, VETOED } from './stop.js';
 import type { Flow } from './flow.js';
 import { submit } from './submit.js';
-import { handlePaymentEvents, rulesOf, stageReached, takeReading, type Payment, type PaymentPlan } from './payment.js';
+import {
+  handlePaymentEvents,
+  keepShown,
+  rulesOf,
+  stageReached,
+  takeReading,
+  type Payment,
+  type PaymentPlan,
+} from './payment.js';
 import type { Post } from './post.js';
 import type { SubmitAnswer } from '../../src/protocol/messages.js';
 
@@ -27,11 +35,13 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
     case 'proven':
       payment.maybeAnother ||= submitted.maybeAnother === true;
       answerCallers(flow, payment, plan, { kind: 'none', reason: 'proven by an event, the answer itself was lost' });
-      return flow.enter(
+      flow.enter(
         stageReached(payment, plan) ?? 'tracking',
-        `a trusted event proves that the service has ${plan.noun}`,
+        `${payment.shownPaid === undefined ? 'a trusted event' : 'its lookup'} proves that the service has ${plan.noun}`,
         'service',
       );
+      if (payment.shownPaid?.reading !== undefined) takeReading(flow, payment, plan, payment.shownPaid.reading);
+      return;
     case 'rejected': {
       if (await plan.paidAllTheSame?.(flow, payment)) return;
       if (flow.vetoed(true)) return askForEnd(flow, `the refusal of ${plan.noun}`, VETOED, true);
@@ -42,7 +52,6 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
     case 'other-request':
       return endFlow('failed', 'other_request_same_reference', submitted.why);
     case 'void':
-      if (submitted.shownPaid !== undefined) payment.shownPaid = submitted.shownPaid;
       if (await plan.paidAllTheSame?.(flow, payment)) return;
       return endVoid(flow, `It was given up before (${submitted.why}); nothing was sent.`);
     case 'quote-expired':
@@ -57,19 +66,22 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
   return {
     claim: terms.claim,
     noun: plan.noun,
-    send: (unasked) =>
-      plan.send?.(flow, payment, terms) ??
-      act(submitPolicy(SUBMIT, payment.windows), `Send ${plan.noun}, under its claim`, flow.timeScale).submitStep({
-        ...order(),
-        unasked,
-        // What a person has decided about holds back no payment that others can make, too. Of other payments, a
-        // trusted event says that we sent them already: it goes on holding back a repeat.
-        ...(plan.paidAllTheSame === undefined ? {} : { besides: payment.decided }),
-        mostMs: payment.windows.postMs,
-      }),
+    async send(unasked) {
+      const outcome = await (plan.send?.(flow, payment, terms) ??
+        act(submitPolicy(SUBMIT, payment.windows), `Send ${plan.noun}, under its claim`, flow.timeScale).submitStep({
+          ...order(),
+          unasked,
+          // What a person has decided about holds back no payment that others can make, too. Of other payments, a
+          // trusted event says that we sent them already: it goes on holding back a repeat.
+          ...(plan.paidAllTheSame === undefined ? {} : { besides: payment.decided }),
+          mostMs: payment.windows.postMs,
+        }));
+      if (outcome.kind === 'done-elsewhere') keepShown(payment, outcome.found);
+      return outcome;
+    },
     settleMs: payment.windows.settleMs,
     expect: terms.facts,
-    trusted: () => trustedSay(payment),
+    trusted: () => (payment.shownPaid === undefined ? trustedSay(payment) : 'shown'),
     claimed: () => payment.unverified.length > 0,
     readEvents: () => handlePaymentEvents(flow, payment, plan),
     decideOther: () => decideMismatch(flow, payment, rulesOf(flow, payment, plan)),

@@ -41,8 +41,7 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
         open = notClosed(RATE_EXPIRED);
         break;
       case 'done-elsewhere':
-        if (await isClosed(flow, post, DONE_ELSEWHERE))
-          return { kind: 'void', why: DONE_ELSEWHERE, shownPaid: outcome.found };
+        if (await isClosed(flow, post, DONE_ELSEWHERE)) return { kind: 'void', why: DONE_ELSEWHERE };
         open = notClosed(DONE_ELSEWHERE);
         break;
       case 'unknown':
@@ -53,7 +52,9 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
       case 'other-request':
         return { kind: 'other-request', why: OTHER_REQUEST };
       case 'void':
-        if (await isContradicted(flow, post)) return settleContradicted(flow, post, outcome.reason);
+        // What others can pay, too, is another's payment then, and is looked for as that.
+        if (!post.othersPay && (await isContradicted(flow, post)))
+          return settleContradicted(flow, post, outcome.reason);
         return { kind: 'void', why: outcome.reason };
       default:
         return outcome satisfies never;

@@ -8,7 +8,7 @@ import {
   provesPayment,
   type Meaning,
 } from '../../src/protocol/statuses.js';
-import { rulesOf, takeReading, type Payment, type PaymentPlan } from '../engine/payment.js';
+import { keepShown, rulesOf, takeReading, type Payment, type PaymentPlan } from '../engine/payment.js';
 import { act } from '../engine/activities.js';
 import { decideMismatch } from '../engine/evidence.js';
 import { endFromDecision, endFlow, FlowEnd } from '../engine/flow-end.js';
@@ -59,13 +59,16 @@ export const planOf = ({ maybeAnother }: Payment): PaymentPlan =>
  */
 export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = false): Promise<boolean> {
   for (;;) {
-    const found = payment.shownPaid ?? (await untilAnswered(flow, payment, beforeOurs));
+    const answered = payment.shownPaid ?? (await untilAnswered(flow, payment, beforeOurs));
+    keepShown(payment, answered);
     // Events that came meanwhile, or are in the inbox, may contradict it. Past the deadline the end itself asks a person
     // if the inbox cannot be read.
-    const isRead = found.says !== 'not-paid' || (await readInbox(flow, RECORD_PATIENCE_MS));
+    const isRead = answered.says !== 'not-paid' || (await readInbox(flow, RECORD_PATIENCE_MS));
     if (!isRead && !flow.deadlinePassed) continue;
     if (flow.stop !== null) throw new FlowEnd(flow.stop);
     const isAsked = payment.mismatches.length > 0;
+    // The lookup for an order to stop may have shown more meanwhile.
+    const found = payment.shownPaid ?? answered;
     if (await reportsAnother(flow, payment)) return takePayment(flow, payment, found);
     // The decision of a person may have taken days.
     if (isAsked) continue;
@@ -82,6 +85,7 @@ export async function lookForPayment(flow: Flow, payment: Payment, beforeOurs = 
 export async function isStillUnpaid(flow: Flow, payment: Payment): Promise<boolean> {
   if (payment.shownPaid !== undefined) return false;
   const found = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, { isWindowOver: true }).promise);
+  keepShown(payment, found);
   return found?.says === 'not-paid' && !paidByEvent(payment) && payment.mismatches.length === 0;
 }
 
@@ -99,7 +103,7 @@ export async function whyNotStopped(flow: Flow, payment: Payment): Promise<strin
   if (payment.mismatches.length > 0) return 'a trusted event reports another payment of the invoice';
   const says = paidElsewhere({ lookup: found?.says ?? 'cannot-tell', paidByEvent: paidByEvent(payment) });
   if (says === 'not-paid') return null;
-  if (found?.says === 'paid' || found?.says === 'other') payment.shownPaid = found;
+  keepShown(payment, found);
   const why = says === 'cannot-tell' ? 'it is not known whether the invoice was paid' : 'the invoice was paid already';
   const { money } = flow;
   // If our payment waits to be sent, it is cancelled if another one was made, or past the deadline if that is unknown.
@@ -113,11 +117,13 @@ export async function whyNotStopped(flow: Flow, payment: Payment): Promise<strin
 async function untilAnswered(flow: Flow, payment: Payment, beforeOurs: boolean): Promise<PaidReading> {
   const asking = ask(flow, payment, flow.deadlinePassed ? 0 : LOOK_WHILE_PARKED_MS, { beforeOurs });
   const wasOver = flow.deadlinePassed;
-  const isOver = () => flow.stop !== null || (flow.deadlinePassed && !wasOver);
+  const isShown = () => payment.shownPaid !== undefined;
+  const isOver = () => flow.stop !== null || isShown() || (flow.deadlinePassed && !wasOver);
   const patienceMs = wasOver ? SETTLE_PATIENCE_MS : LOOK_WHILE_PARKED_MS;
   await condition(() => asking.settled() || isOver(), Math.max(AT_LEAST_MS, flow.scaled(patienceMs)));
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (!asking.settled()) asking.cancel();
+  if (payment.shownPaid !== undefined) return payment.shownPaid;
   const found: PaidReading = asking.settled() ? await asking.promise : { says: 'cannot-tell' };
   return found.says === 'cannot-tell' && flow.deadlinePassed ? askPerson(flow, payment, beforeOurs, found) : found;
 }
@@ -134,20 +140,17 @@ async function askPerson(
     why: why ?? 'the service does not say whether the invoice was paid',
     reported: payment.words,
   };
-  let shown: PaidReading | undefined;
   const isContradicted = () => payment.mismatches.length > 0;
-  const decided = () => asking.settled() || shown !== undefined || isContradicted();
-  const lookAgain = async () => {
-    const now = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, { beforeOurs }).promise);
-    if (now?.says === 'paid' || now?.says === 'other') shown = now;
-  };
+  const decided = () => asking.settled() || payment.shownPaid !== undefined || isContradicted();
+  const lookAgain = async () =>
+    keepShown(payment, await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, { beforeOurs }).promise));
   const refusalOf = ({ action }: Resolution) =>
     action === 'close-not-executed' && paidByEvent(payment) ? 'a trusted event says that the invoice was paid' : null;
   const decision = await park(flow, 'payment_unclear', evidence, decided, { lookAgain, refusalOf });
-  if (decision === 'decided' && asking.settled()) return shown ?? asking.promise;
+  if (decision === 'decided' && asking.settled()) return payment.shownPaid ?? asking.promise;
   asking.cancel();
   // A refused order, or what contradicts it, leads to another lookup.
-  if (decision === 'decided') return shown ?? { says: 'cannot-tell' };
+  if (decision === 'decided') return payment.shownPaid ?? { says: 'cannot-tell' };
   if (decision.action === 'keep-waiting') {
     flow.extendDeadline(decision.until);
     return { says: 'cannot-tell' };
