@@ -1,5 +1,6 @@
 import type { Flow, ProposedOrder } from '../protocol/gateway-json.js';
 import type { Parked, TimelineEntry } from '../protocol/messages.js';
+import { shellWord } from '../protocol/shell-word.js';
 import { CHECK_FIRST, PARK_SENTENCES } from '../protocol/vocabulary.js';
 import type { CliContext } from './context.js';
 import { paintedState } from './print.js';
@@ -55,7 +56,7 @@ function proposed({
 /** Not a ready-to-run command: each action moves money, or records an ending. */
 function waysOut(flowId: string, { reason, actions }: Parked): readonly string[] {
   return [
-    `  A person decides (docs/parked-flows.md#${reason}): towline resolve ${flowId} <action> --note "why"`,
+    `  A person decides (docs/parked-flows.md#${reason}): towline resolve ${shellWord(flowId)} <action> --note "why"`,
     ...actions.map((action) => `    ${action.padEnd(20)}  check first: ${CHECK_FIRST[action]}`),
   ];
 }

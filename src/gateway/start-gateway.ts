@@ -60,6 +60,7 @@ import { createUnprovenQuota } from './ops/unproven-quota.js';
 import { createWebhookMatch } from './inbound/match-webhook.js';
 import { addInboundRoutes } from './inbound/routes.js';
 import type { ServiceAccess } from './proxy/deps.js';
+import { createPayOrders } from './proxy/pay-orders.js';
 import { addProxyRoutes } from './proxy/routes.js';
 import { createDrain } from './dispatch/drain.js';
 
@@ -256,6 +257,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     addProxyRoutes(server, {
       ...flowDeps,
       service: options.service,
+      recordPayOrder: createPayOrders(store.audit),
       newReference: () => `tw-${randomUUID()}`,
     });
   }

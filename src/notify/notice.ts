@@ -1,3 +1,4 @@
+import { shellWord } from '../protocol/shell-word.js';
 import { PARK_SENTENCES, parseFlowId, type ParkReason } from '../protocol/vocabulary.js';
 import type { MatterContent, MatterKind } from '../protocol/matters.js';
 
@@ -82,7 +83,8 @@ export function noticeOf(
 }
 
 function linksOf({ flowId, eventId }: MatterContent, { publicUrl, namespace, uiUrl }: Places): Links {
-  if (flowId === undefined) return eventId === undefined ? {} : { command: `towline events show ${eventId}` };
+  if (flowId === undefined)
+    return eventId === undefined ? {} : { command: `towline events show ${shellWord(eventId)}` };
   const id = parseFlowId(flowId);
   return {
     ...(id !== undefined && {
@@ -93,6 +95,6 @@ function linksOf({ flowId, eventId }: MatterContent, { publicUrl, namespace, uiU
     ...(uiUrl === undefined
       ? {}
       : { temporal: `${uiUrl}/namespaces/${namespace}/workflows/${encodeURIComponent(flowId)}` }),
-    command: `towline show ${flowId}`,
+    command: `towline show ${shellWord(flowId)}`,
   };
 }

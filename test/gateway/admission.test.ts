@@ -8,6 +8,7 @@ import { SETTLEMENT_SECRET } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
 import { settlement } from '../harness/inputs.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+import { sentBy } from './setup/hmac-mutants.js';
 import { rawRequest } from './setup/raw-request.js';
 import { signed } from './setup/sign.js';
 
@@ -56,6 +57,17 @@ async function dial(localAddress?: string) {
   await Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => undefined);
   return { socket, seen };
 }
+/** Sockets that announce 64 KiB for this URL, and send no byte of it. */
+const slow = async (path: string, address: string, sockets: number) => {
+  const dialled = await Promise.all(times(sockets).map(() => dial()));
+  for (const { socket } of dialled) {
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${address}\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 65536\r\n\r\n',
+    );
+  }
+};
+
 const statusesIn = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 
 describe('fault 57: what comes without proof', () => {
@@ -121,14 +133,8 @@ describe('fault 57: what comes without proof', () => {
     const known = '203.0.113.60';
     const proven = bodyOf(0);
     expect(await from(known, proven, signed(SETTLEMENT_SECRET, proven))).toBe(200);
-    const slow = (address: string) =>
-      `POST ${SETTLEMENT_PATH} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${address}\r\n` +
-      'Content-Type: application/json\r\nContent-Length: 65536\r\n\r\n';
-    // 1 MiB of one address each: no byte of a body is ever sent.
-    for (const n of times(8)) {
-      const dialled = await Promise.all(times(64).map(() => dial()));
-      for (const { socket } of dialled) socket.write(slow(`2001:db8:${n}::1`));
-    }
+    // 1 MiB of one address each.
+    for (const n of times(8)) await slow(SETTLEMENT_PATH, `2001:db8:${n}::1`, 64);
     const stranger = () => from('198.51.100.1', bodyOf(1));
     await until('strangers to have no place any more', async () => (await stranger()) === 503);
     const more = bodyOf(2);
@@ -136,22 +142,28 @@ describe('fault 57: what comes without proof', () => {
     expect(await from('198.51.100.2', '{}', {}, tested.callbackPath(newReference()))).toBe(200);
   });
 
-  it('takes no place of other flows, though slow senders of many addresses know the URL of one', async () => {
+  it('takes no place of other flows, though slow senders of many addresses know the URL of one, nor of familiar addresses', async () => {
     await open({ UNPROVEN_RATE_LIMIT: '0' });
     const path = tested.callbackPath(newReference());
-    for (const n of times(9)) {
-      const dialled = await Promise.all(times(64).map(() => dial()));
-      for (const { socket } of dialled) {
-        socket.write(
-          `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 2001:db8:${n}::1\r\n` +
-            'Content-Type: application/json\r\nContent-Length: 65536\r\n\r\n',
-        );
-      }
-    }
-    await until('its places to be taken', async () => (await from('198.51.100.3', '{}', {}, path)) === 429);
-    expect(await from('198.51.100.2', '{}', {}, tested.callbackPath(newReference()))).toBe(200);
+    const [familiar, byUrlAlone] = ['203.0.113.60', '203.0.113.61'];
     const body = bodyOf(0);
-    expect(await from('203.0.113.60', body, signed(SETTLEMENT_SECRET, body))).toBe(200);
+    expect(await from(familiar, body, signed(SETTLEMENT_SECRET, body))).toBe(200);
+    expect(await from(byUrlAlone, '{}', {}, path)).toBe(200);
+    for (const n of times(9)) await slow(path, `2001:db8:${n}::1`, 64);
+    const send = (address: string) => from(address, '{}', {}, path);
+    await until('the places of unfamiliar addresses to be taken', async () => (await send('198.51.100.3')) === 429);
+    expect([await send(byUrlAlone), await send(familiar)]).toEqual([429, 200]);
+    expect(await from('198.51.100.2', '{}', {}, tested.callbackPath(newReference()))).toBe(200);
+    expect(await from(familiar, body, signed(SETTLEMENT_SECRET, body))).toBe(200);
+  });
+
+  it('takes no place of the other addresses, familiar or not, if slow senders of one address know the URL of a flow', async () => {
+    await open({ UNPROVEN_RATE_LIMIT: '0', WEBHOOK_SECRETS: WRONG_SECRET });
+    const path = tested.callbackPath(newReference());
+    await slow(path, '2001:db8::1', 64);
+    await until('its places to be taken', async () => (await from('2001:db8::2', '{}', {}, path)) === 429);
+    const { body, headers } = sentBy('standard-webhooks', WRONG_SECRET, {});
+    expect(await from('203.0.113.60', body, headers as Record<string, string>, path)).toBe(200);
   });
 
   it('of 50 addresses of one /64 counts as one', async () => {

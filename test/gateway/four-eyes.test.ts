@@ -63,7 +63,7 @@ describe('an order that needs a second person', () => {
   /** They park at their deadline, of ten seconds, all at once. */
   const waiting: Record<'shop' | 'carol' | 'ann', string[]> = { shop: [], carol: [], ann: [] };
   beforeAll(async () => {
-    const starters = ['shop', 'shop', 'shop', 'shop', 'shop', 'carol', 'carol', 'ann'] as const;
+    const starters = ['shop', 'shop', 'shop', 'shop', 'shop', 'shop', 'carol', 'carol', 'ann'] as const;
     await Promise.all(
       starters.map(async (by) => {
         const flow = await start(by);
@@ -225,6 +225,24 @@ describe('an order that needs a second person', () => {
     expect((await show(flow))['proposal']).toBeNull();
   });
 
+  it('is no proposal with a time or an event that makes no sense, or that its action does not take', async () => {
+    const flow = parked();
+    const isRefused = async () => {
+      const wrong = [{ until: '$(curl x|sh)' }, { until: '2126-12-01T12:00:00Z' }, { eventId: 'evt_1' }];
+      for (const more of wrong) {
+        const says = { message: expect.stringMatching(/"until" is possible for|"eventId" is possible for/) };
+        expect(await order('alice', flow, { ...mark, ...more })).toMatchObject({ status: 400, body: says });
+      }
+      const waiting = { action: 'keep-waiting', note: 'tomorrow', until: '$(curl x|sh)' };
+      expect((await order('alice', flow, waiting)).status).toBe(400);
+      expect((await show(flow))['proposal']).toBeNull();
+    };
+    await isRefused();
+    await stack.client.workflow.getHandle(flow).terminate();
+    await until('it to be terminated', async () => (await show(flow))['parked']?.reason === 'terminated');
+    await isRefused();
+  });
+
   it('does not count an actor that another Temporal client names, nor an order that was taken from a history', async () => {
     const flow = parked();
     const handle = stack.client.workflow.getHandle(flow);
@@ -278,7 +296,8 @@ describe('an order that needs a second person', () => {
     const shown = async () => (await stack.get(`/events/${event.id}`)).body;
     expect((await replay('alice')).status).toBe(202);
     expect(await shown()).toMatchObject({ proof: null, proposal: { action: 'trust-event', by: 'alice' } });
-    const { withdraw } = (await shown())['proposal'];
+    const { confirm, withdraw } = (await shown())['proposal'];
+    expect(confirm).toBe(`towline events replay ${event.id} --trust --flow bridge-transfer/eyes`);
     expect(withdraw).toBe(`towline events withdraw ${event.id} --flow bridge-transfer/eyes`);
     expect((await replay('alice')).status).toBe(409);
     expect((await about('shop', 'withdraw', {})).status).toBe(403);
@@ -287,22 +306,26 @@ describe('an order that needs a second person', () => {
     expect((await replay('bob')).status).toBe(202);
     expect((await replay('carol')).status).toBe(200);
     expect(await shown()).toMatchObject({ proof: 'person', proposal: null });
+    const replayed = (await entriesOf('bridge-transfer/eyes')).filter(({ kind }) => kind === 'replay-event');
+    expect(replayed).toMatchObject([{ actor: 'carol', details: { trust: true } }]);
   });
 
   it('is to say which flow a proven event without one is about', async () => {
     const event = anEvent({ flowId: null, reference: null, proof: 'signature', status: 'COMPLETED' });
     await stack.store.inbox.receive(event);
-    const assign = (by: Person) => {
-      const body = { flowId: 'bridge-transfer/eyes-assigned', note: 'by its amount' };
-      return stack.post(`/events/${event.id}/replay`, body, asked(by));
-    };
+    const flowId = 'bridge-transfer/eyes-assigned';
+    const assign = (by: Person, more: object = {}) =>
+      stack.post(`/events/${event.id}/replay`, { flowId, note: 'by its amount', ...more }, asked(by));
     expect((await assign('alice')).status).toBe(202);
     expect((await stack.get(`/events/${event.id}`)).body).toMatchObject({ flowId: null });
     expect((await assign('alice')).status).toBe(409);
-    expect(await assign('bob')).toMatchObject({
-      status: 200,
-      body: { event: { flowId: 'bridge-transfer/eyes-assigned' } },
+    // To trust it as well is another order.
+    expect(await assign('bob', { trust: true })).toMatchObject({
+      status: 409,
+      body: { message: expect.stringContaining(`towline events replay ${event.id} --flow ${flowId}.`) },
     });
+    expect(await assign('bob')).toMatchObject({ status: 200, body: { event: { flowId, proof: 'signature' } } });
+    expect((await entriesOf(flowId)).at(-1)).toMatchObject({ kind: 'replay-event', details: { trust: false } });
   });
 
   it('is also required for a terminated flow', async () => {

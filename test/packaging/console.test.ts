@@ -5,6 +5,7 @@ import { noticeOf } from '../../src/notify/index.js';
 import type { CallbackListJson } from '../../src/sdk/index.js';
 import { startReceiver } from '../callbacks/receiver.js';
 import { findBrowser, openBrowser, shoot, type Browser } from '../harness/browser.js';
+import { parkOneOf, signIn } from '../harness/console.js';
 import { openStack, type StackWithGateway } from '../harness/stack.js';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -41,32 +42,8 @@ const executable = findBrowser('the console');
     await stack?.close();
   });
 
-  /** A transfer whose provider reports another amount than was ordered: it parks, and a person decides. */
-  async function parkOne(amount = '1000.50'): Promise<string> {
-    const reference = newReference('console');
-    await stack.control('POST', '/scenarios', { reference, ending: 'mismatching-amount' });
-    await stack.gateway.post('/flows/bridge-transfer', transferInput(reference, { amount, timeScale: 0.02 }));
-    const path = `/flows/bridge-transfer/${reference}`;
-    await until('it to park', async () => (await stack.gateway.get(path)).body['state'] === 'parked');
-    await until('it to be listed as parked', async () => {
-      const { body } = await stack.gateway.get(`/flows?state=parked&reference=${reference}`);
-      return (body['flows'] as unknown[]).length === 1;
-    });
-    return `bridge-transfer/${reference}`;
-  }
-
-  async function open(token: string): Promise<{ page: Page; problems: string[] }> {
-    const page = await context.newPage();
-    const problems: string[] = [];
-    page.on('pageerror', (error) => problems.push(String(error)));
-    page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-    await page.goto(`${stack.gateway.url}/console`);
-    await page.getByLabel('Token').waitFor();
-    await page.keyboard.type(token);
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Parked flows' }).waitFor();
-    return { page, problems };
-  }
+  const parkOne = (amount?: string) => parkOneOf(stack, amount);
+  const open = (token: string) => signIn(context, stack.gateway.url, token);
 
   /** Presses Tab until this has the focus. */
   async function tabTo(page: Page, target: Locator): Promise<void> {
@@ -181,8 +158,7 @@ const executable = findBrowser('the console');
       await page.getByRole('button', { name: 'Yes, accept-event' }).click();
       return { page, problems };
     };
-    const { evidence } = (await stack.gateway.get(`/flows/${flowId}`)).body['parked'];
-    const eventId = JSON.stringify(evidence).match(/evt_[\w-]+/)?.[0] ?? '';
+    const eventId = eventIn((await stack.gateway.get(`/flows/${flowId}`)).body['parked']);
     const first = await order(OPERATOR, 'it is the same transfer', eventId);
     await first.page.getByText('Proposed. A second person has to order the same.').waitFor();
     await first.page.getByText(`ann proposed accept-event ${eventId}: “it is the same transfer”`).waitFor();
@@ -203,6 +179,27 @@ const executable = findBrowser('the console');
     ]);
     expect(second.problems).toEqual([]);
     await second.page.close();
+  });
+
+  test('a proposal that comes while the dialog is open changes nothing of what the second person ordered', async () => {
+    const flowId = await parkOne();
+    const { page } = await open(SECOND);
+    await page.goto(`${stack.gateway.url}/console#/flow/${flowId}`);
+    await page.getByRole('radio', { name: /accept-event/ }).check();
+    await page.getByLabel('Note').fill('I mean the only one');
+    await page.getByRole('button', { name: 'Carry out' }).click();
+    const yes = page.getByRole('button', { name: 'Yes, accept-event' });
+    await yes.waitFor();
+    const show = async () => (await stack.gateway.get(`/flows/${flowId}`)).body;
+    const eventId = eventIn((await show())['parked']);
+    const order = { action: 'accept-event', note: 'that one', eventId };
+    const asAnn = { authorization: `Bearer ${OPERATOR}` };
+    expect((await stack.gateway.post(`/flows/${flowId}/resolve`, order, asAnn)).status).toBe(202);
+    await page.getByText(`ann proposed accept-event ${eventId}`).waitFor();
+    await yes.click();
+    await page.getByText('ann proposed it with these details').waitFor();
+    expect(await show()).toMatchObject({ state: 'parked', proposal: { by: 'ann', confirmedBy: null } });
+    await page.close();
   });
 
   test('the approval of a large quote, reached by the link of a notification, is proposed, withdrawn, and given by two', async () => {
@@ -344,3 +341,4 @@ const executable = findBrowser('the console');
 });
 
 const hasFocus = (target: Locator): Promise<boolean> => target.evaluate((element) => element.matches(':focus'));
+const eventIn = (parked: unknown): string => JSON.stringify(parked).match(/evt_[\w-]+/)?.[0] ?? '';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Command } from 'commander';
-import { readSecretFiles } from '../../config/index.js';
+import { type Environment, readSecretFiles } from '../../config/index.js';
 import { findServerExecutable } from '../../dev-server/find-server.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
@@ -29,8 +29,13 @@ async function runTemporal({ env, err }: CliContext, args: readonly string[]): P
   const { path } = await findServerExecutable({ env, log: err });
   const child = spawn(path, args, {
     stdio: 'inherit',
-    env: { ...readSecretFiles(env).env, TEMPORAL_ADDRESS: env['TEMPORAL_ADDRESS'] ?? temporalAddress(settings) },
+    env: { ...env, ...apiKeyOf(env), TEMPORAL_ADDRESS: env['TEMPORAL_ADDRESS'] ?? temporalAddress(settings) },
   });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code === 0 ? EXIT.done : EXIT.refused;
+}
+
+/** The only secret of ours that Temporal's command line needs, if a file has it: our others are not handed to it. */
+function apiKeyOf({ TEMPORAL_API_KEY, TEMPORAL_API_KEY_FILE }: Environment): Environment {
+  return readSecretFiles({ TEMPORAL_API_KEY, TEMPORAL_API_KEY_FILE }).env;
 }

@@ -95,14 +95,15 @@ export async function recordingRefusals<T>(
   work: () => Promise<T>,
   isRefused = (error: unknown): boolean => error instanceof Refusal && error.status < 500,
 ): Promise<T> {
-  const giveBack = deps.ofRefusals.take(JSON.stringify([about.actor, about.flowId, about.action]));
+  const charge = () => deps.ofRefusals.take(JSON.stringify([about.actor, about.flowId, about.action]));
+  // Only asked whether there is room: what is under way and is not refused takes none, however often it is repeated.
+  charge()();
   try {
-    const done = await work();
-    giveBack();
-    return done;
+    return await work();
   } catch (error) {
-    if (!(error instanceof Refusal) || !isRefused(error)) giveBack();
-    else if (error.status !== 404) {
+    if (!(error instanceof Refusal) || !isRefused(error)) throw error;
+    charge();
+    if (error.status !== 404) {
       await recordRefusal(deps, { ...about, details: { note: note ?? '', why: error.message } });
     }
     throw error;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { untilProblem } from '../../protocol/until.js';
 import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
 import type { Flow as FlowJson, FlowWithMoney } from '../../protocol/gateway-json.js';
-import { EVERY_PARK_ACTION, UPDATES } from '../../protocol/vocabulary.js';
+import { EVERY_PARK_ACTION, type ParkAction, UPDATES } from '../../protocol/vocabulary.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
@@ -30,7 +30,7 @@ const ResolveBody = z.strictObject({
     .string()
     .regex(/^[\w.-]{1,80}$/, 'is not an event id')
     .optional(),
-  // Checked by the flow, against its own clock.
+  // The flow checks it once more, against its own clock.
   until: z
     .string()
     .max(40)
@@ -192,20 +192,32 @@ async function resolveFlow(
   body: z.output<typeof ResolveBody>,
 ): Promise<{ readonly view: FlowWithMoney; readonly isProposed: boolean }> {
   const { action, note: why, eventId, until } = body;
+  requireChoice(body, address, deps.nowMs());
   const choice = { ...(eventId === undefined ? {} : { eventId }), ...(until === undefined ? {} : { until }) };
   const order = { update: UPDATES.resolve, action, content: { action, note: why, ...choice }, choice };
   const facts = await deps.reader.facts(address.flowId);
   if (facts !== undefined && isTerminated(facts.status)) {
     const about = { flowId: address.flowId, action, ...whoIs(caller) };
-    return recordingRefusals(deps, about, why, async () => {
-      const wrong = untilProblem(body, deps.nowMs());
-      if (wrong !== null) throw new Refusal(400, wrong, { reference: address.reference });
-      return resolveTerminated(deps, caller, address, order);
-    });
+    return recordingRefusals(deps, about, why, () => resolveTerminated(deps, caller, address, order));
   }
   const ordered = await giveOrder(deps, caller, address, order);
   deps.settler.checkSoon(address.flowId);
   return ordered;
+}
+
+/** Orders about one event. */
+const OF_ONE_EVENT: readonly string[] = ['trust-settlement', 'accept-event', 'dismiss-event'] satisfies ParkAction[];
+
+/** Before it can become a proposal, whose parts a second person is shown, and repeats. @throws Refusal 400 */
+function requireChoice(
+  body: Pick<z.output<typeof ResolveBody>, 'action' | 'eventId' | 'until'>,
+  { reference }: FlowAddress,
+  nowMs: number,
+): void {
+  const { action, eventId } = body;
+  const isOfNone = eventId !== undefined && !OF_ONE_EVENT.includes(action);
+  const wrong = isOfNone ? `"eventId" is possible for ${OF_ONE_EVENT.join(', ')} only.` : untilProblem(body, nowMs);
+  if (wrong !== null) throw new Refusal(400, wrong, { reference });
 }
 
 /** @throws Refusal 403, 409; 503 if it is not known what the flow waits for */

@@ -4,6 +4,7 @@ import type { Proposal, ProposalKey } from '../../store/proposal.js';
 import type { FlowWithMoney, ProposedOrder } from '../../protocol/gateway-json.js';
 import { APPROVE_QUOTE, TRUST_EVENT } from '../../protocol/four-eyes.js';
 import { mayActAs, type Permission, PERMISSIONS } from '../../protocol/permissions.js';
+import { shellWord } from '../../protocol/shell-word.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
@@ -110,15 +111,20 @@ const whatNow = (proposal: Proposal): string =>
   `To confirm: ${confirmCommand(proposal)}. To withdraw it: ${withdrawCommand(proposal)}.`;
 
 function withdrawCommand({ flowId, topic, action }: Pick<Proposal, 'flowId' | 'topic' | 'action'>): string {
-  return `towline ${action === TRUST_EVENT ? `events withdraw ${topic} --flow` : 'withdraw'} ${flowId}`;
+  if (action !== TRUST_EVENT) return `towline withdraw ${shellWord(flowId)}`;
+  return `towline events withdraw ${shellWord(topic)} --flow ${shellWord(flowId)}`;
 }
 
 function confirmCommand({ flowId, topic, action, choice }: Proposal): string {
-  if (action === TRUST_EVENT) return `towline events replay ${topic} --trust --flow ${flowId}`;
-  if (action === APPROVE_QUOTE) return `towline approve ${flowId} --note "why"`;
-  const { eventId, until } = choice;
-  const of = `${eventId === undefined ? '' : ` --event ${eventId}`}${until === undefined ? '' : ` --until ${until}`}`;
-  return `towline resolve ${flowId} ${action}${of} --note "why"`;
+  const flow = shellWord(flowId);
+  const { eventId, until, trust } = choice;
+  if (action === TRUST_EVENT) {
+    return `towline events replay ${shellWord(topic)}${trust === undefined ? '' : ' --trust'} --flow ${flow}`;
+  }
+  if (action === APPROVE_QUOTE) return `towline approve ${flow} --note "why"`;
+  const option = (name: string, value: string | undefined) =>
+    value === undefined ? '' : ` --${name} ${shellWord(value)}`;
+  return `towline resolve ${flow} ${shellWord(action)}${option('event', eventId)}${option('until', until)} --note "why"`;
 }
 
 /** The proposals that a flow can have at this moment; undefined: none. */
@@ -137,6 +143,8 @@ export async function proposedOrder(
   const found = await store.proposals.get({ flowId, topic: waits.topic });
   if (found === undefined || found.subject !== waits.subject) return null;
   const { id, action, choice, by, note, at, expiresAt, confirmedBy } = found;
+  // Whether an event is to be trusted is in the command.
+  const { trust: _trust, ...chosen } = choice;
   const [confirm, withdraw] = [confirmCommand(found), withdrawCommand(found)];
-  return { id, action, ...choice, by, note: note ?? UNREADABLE, at, expiresAt, confirmedBy, confirm, withdraw };
+  return { id, action, ...chosen, by, note: note ?? UNREADABLE, at, expiresAt, confirmedBy, confirm, withdraw };
 }

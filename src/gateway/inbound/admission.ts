@@ -13,12 +13,15 @@ export interface Admission {
    * @param isKnown the URL or the network identifies its sender: then strangers of the same address take nothing from
    * it
    * @param flowId of a URL of one flow
-   * @throws Refusal 429 if this address sends too much without proof or has too much open, or if this URL has, 503 if all
-   * together do
+   * @throws Refusal 429 if this address sends too much without proof or has too much open, in all or by this URL, or if
+   * this URL has from unfamiliar addresses, 503 if all together do
    */
   arrive(request: FastifyRequest, isKnown: boolean, flowId?: string): void;
-  /** The event is proven. */
-  proven(request: FastifyRequest): void;
+  /**
+   * The event is proven.
+   * @param byUrlAlone by the URL of its flow, which does not make an address familiar
+   */
+  proven(request: FastifyRequest, byUrlAlone?: boolean): void;
   /**
    * Nothing proves the event, or it is a forgery.
    * @throws Refusal 429 if this address, or all together, sent as many as are kept
@@ -50,8 +53,13 @@ const ADDRESSES = 10;
 const BY_URL = { perSecond: 0.1, burstSeconds: 2_560 };
 /** 32 MiB of bodies that are read, verified or stored; an eighth of it for one address. */
 const PLACES = { what: 'events', most: 8_192, mostEach: 1_024 };
-/** Of them, for one flow's URL, from whatever addresses: it may be in the logs of proxies. */
+/**
+ * Of them, for one flow's URL, which may be in the logs of proxies: for each familiar address, and for all others
+ * together.
+ */
 const PLACES_OF_URL = { what: 'events of this flow', most: PLACES.most, mostEach: 512 };
+/** Of those, for one address that is not familiar: one that knows the URL leaves room for the service. */
+const PLACES_OF_STRANGER = { ...PLACES_OF_URL, mostEach: PLACES_OF_URL.mostEach / 4 };
 
 /** @param perSecond events without proof that are kept per address; 0: no limit, except on what is open at one time */
 export function createAdmission(
@@ -65,11 +73,21 @@ export function createAdmission(
   const byUrl = createRateLimit(perSecond === 0 ? 0 : BY_URL.perSecond, monotonicMs, BY_URL.burstSeconds);
   const places = createPlaces(PLACES);
   const ofUrl = createPlaces(PLACES_OF_URL);
+  const ofUrlEach = createPlaces(PLACES_OF_STRANGER);
+  /** Networks that sent an event that more than the URL of its flow proves: the service's. */
+  const familiar = createKnownNetworks();
   const charges = new WeakMap<FastifyRequest, () => void>();
   // Strangers take nothing from those who are known, also if these have the same address.
   const sort = (isKnown: boolean): string => (isKnown ? 'known' : 'any');
   const nameOf = (request: FastifyRequest, isKnown: boolean) => `${sort(isKnown)} ${networkOf(request.ip)}`;
   const isStranger = (request: FastifyRequest, isKnown: boolean) => !isKnown && !knownNetworks.has(request.ip);
+  /** A familiar address is held back by no other one. */
+  const takeOfUrl = (request: FastifyRequest, flowId: string, units: number): void => {
+    const ofAddress = `${flowId} ${networkOf(request.ip)}`;
+    if (familiar.has(request.ip)) return whenOver(request, ofUrl.take(ofAddress, { units }));
+    whenOver(request, ofUrlEach.take(ofAddress, { units }));
+    whenOver(request, ofUrl.take(flowId, { units }));
+  };
 
   return {
     arrive(request, isKnown, flowId) {
@@ -77,12 +95,13 @@ export function createAdmission(
       const name = nameOf(request, isKnown);
       const units = unitsOf(length);
       charges.set(request, arrivals.take(name, units));
-      if (flowId !== undefined) whenOver(request, ofUrl.take(flowId, { units }));
+      if (flowId !== undefined) takeOfUrl(request, flowId, units);
       whenOver(request, places.take(name, { units, isStranger: isStranger(request, isKnown) }));
     },
     isStranger,
-    proven(request) {
+    proven(request, byUrlAlone = false) {
       knownNetworks.add(request.ip);
+      if (!byUrlAlone) familiar.add(request.ip);
       charges.get(request)?.();
     },
     unproven(request, isKnown, bytes) {

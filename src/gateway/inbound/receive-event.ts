@@ -80,10 +80,9 @@ async function storeEvent(
     deps.admission.unproven(request, isKnown, raw.length);
     deps.quota.take(raw.length, deps.admission.isStranger(request, isKnown));
   } else {
-    if (proof === 'capability' && arrival.flowId !== undefined) {
-      giveBack = deps.admission.byUrlAlone(arrival.flowId, raw.length);
-    }
-    deps.admission.proven(request);
+    const flowId = proof === 'capability' ? arrival.flowId : undefined;
+    if (flowId !== undefined) giveBack = deps.admission.byUrlAlone(flowId, raw.length);
+    deps.admission.proven(request, flowId !== undefined);
   }
   const value = await read();
   try {

@@ -72,7 +72,8 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
       // A proven event without a flow proves whatever a person says that it is about.
       const vouches = trust || (row.flowId === null && row.proof !== null);
       if (vouches && needsSecondPerson(deps.settings.fourEyes, TRUST_EVENT)) {
-        const asked = { flowId, ...toTrust(row), action: TRUST_EVENT, choice: {}, note };
+        const choice: Record<string, string> = trust ? { trust: 'true' } : {};
+        const asked = { flowId, ...toTrust(row), action: TRUST_EVENT, choice, note };
         const proposal = await recordingRefusals(deps, { ...about, action: TRUST_EVENT }, note, () =>
           secondPerson(deps, caller, asked),
         );
@@ -83,7 +84,7 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
         confirmed = proposal;
       }
       const action = vouches ? TRUST_EVENT : 'replay';
-      await deps.store.audit.append({ ...about, kind: 'replay-event', action, details: { note } });
+      await deps.store.audit.append({ ...about, kind: 'replay-event', action, details: { note, trust } });
       const replayed = await inbox.replay(row.id, { proof: trust ? 'person' : undefined, flowId });
       if (replayed === undefined) throw new Refusal(404, 'There is no such event.');
       if (confirmed !== undefined) await deps.store.proposals.end(confirmed, true);

@@ -1,5 +1,6 @@
 import type { ServiceClient } from '../../service-client/index.js';
 import type { FlowOperationDeps, LookUp } from '../flows/deps.js';
+import type { RecordPayOrder } from './pay-orders.js';
 
 /** Access to the service, for requests that pass through. */
 export interface ServiceAccess {
@@ -12,6 +13,7 @@ export interface ServiceAccess {
 /** What the proxy needs: what the flow operations need, and access to the service. */
 export interface ProxyDeps extends FlowOperationDeps {
   readonly service: ServiceAccess;
+  readonly recordPayOrder: RecordPayOrder;
   /** For callers who give no reference if the interface allows that. */
   readonly newReference: () => string;
 }

@@ -52,8 +52,13 @@ export async function payInvoice(
       return answerByState(deps, request, reply);
     }
   } else if (!facts.isOpen) return answerByState(deps, request, reply);
-  const about = { ...whoIs(caller), flowId, action: 'pay' };
-  await recordingRefusals(deps, about, undefined, () => orderToPay(deps, request, reply, caller, startedMs));
+  const { amount, currency, mobileMoney } = request.input as Payment;
+  const id = `pay-${newestMac(submitFingerprint(deps.store, request.name, { mobileMoney, amount, currency }))}`;
+  const about = { ...whoIs(caller), flowId, subject: id };
+  await recordingRefusals(deps, { ...about, action: 'pay' }, undefined, async () => {
+    await deps.recordPayOrder(about);
+    await orderToPay(deps, request, reply, { id, actor: caller.name, startedMs });
+  });
 }
 
 /** Orders the flow to pay, under an id that is the same for the same payment. */
@@ -61,19 +66,11 @@ async function orderToPay(
   deps: ProxyDeps,
   request: MoneyRequest,
   reply: FastifyReply,
-  caller: Caller,
-  startedMs: number,
+  { id, actor, startedMs }: { readonly id: string; readonly actor: string; readonly startedMs: number },
 ): Promise<void> {
   const { flowId } = request.address;
-  const { audit } = deps.store;
   const { amount, currency, mobileMoney } = request.input as Payment;
-  const order = { mobileMoney, amount, currency, actor: caller.name };
-  const id = `pay-${newestMac(submitFingerprint(deps.store, request.name, { mobileMoney, amount, currency }))}`;
-  // A repetition orders nothing new, and the log is kept for ever.
-  const orders = await audit.list({ flowId, kind: 'order', actor: caller.name, limit: 100, oldestFirst: true });
-  if (!orders.some(({ subject }) => subject === id)) {
-    await audit.append({ ...whoIs(caller), kind: 'order', flowId, subject: id, action: 'pay' });
-  }
+  const order = { mobileMoney, amount, currency, actor };
   const proof = proofOfOrder(deps.store, { flowId, update: UPDATES.pay, order }, { id, second: null });
   const update = { name: UPDATES.pay, id, args: [{ ...order, proof }] };
   const waited = await awaitUpdate(deps.client, flowId, update, {

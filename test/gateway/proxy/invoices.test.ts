@@ -56,18 +56,20 @@ describe('invoices through the proxy', () => {
     const flowId = `invoice-payment/${reference}`;
     const entries = (kind: 'order' | 'refused') => stack.store.audit.list({ flowId, kind, limit: 100 });
     await caller.post(PATHS.invoice, invoiceBody(reference));
-    // The payment waits to be sent.
+    // The payment waits to be sent. More repeats than an order may be refused at once: none of them is.
     await stack.control('POST', '/faults', { operation: 'payInvoice', kind: 'unauthorized', reference });
-    const waiting = [caller.post(PATHS.pay, paymentBody(reference))];
-    await until('the order to be recorded', async () => (await entries('order')).length === 1);
-    waiting.push(caller.post(PATHS.pay, paymentBody(reference)), caller.post(PATHS.pay, paymentBody(reference)));
+    const waiting = Array.from({ length: 30 }, () => caller.post(PATHS.pay, paymentBody(reference)));
+    await until('the order to be recorded', async () => (await entries('order')).length > 0);
     const other = paymentBody(reference, { mobileMoney: { phoneNumber: '+254712345679', providerNetwork: 'MPESA' } });
     expect((await caller.post(PATHS.pay, other)).status).toBe(409);
-    expect(await entries('refused')).toMatchObject([{ action: 'pay', actor: expect.any(String) }]);
     await stack.control('DELETE', '/faults');
-    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
     const subjects = (await entries('order')).map(({ subject }) => subject);
-    expect(subjects).toHaveLength(new Set(subjects).size);
+    expect(subjects).toHaveLength(2);
+    expect(new Set(subjects).size).toBe(2);
+    // The refusal is of the other order.
+    const refused = { action: 'pay', actor: expect.any(String), subject: subjects[0] };
+    expect(await entries('refused')).toMatchObject([refused]);
     await ended(reference);
     expect(await executions('payInvoice', reference)).toBe(1);
   });

@@ -170,17 +170,20 @@ function Decide({ flow, path, reload, setSaid }) {
   const [note, setNote] = useState('');
   const [until, setUntil] = useState('');
   const [eventId, setEventId] = useState('');
-  const [isAsked, setIsAsked] = useState(false);
+  // The order, once it is to be confirmed: a proposal that comes while the dialog is open does not change it.
+  const [asked, setAsked] = useState(undefined);
   const { parked, proposal } = flow;
   // Of a proposal that this person has seen.
   const proposed = proposal?.action === action ? proposal : undefined;
-  const chosen = {
+  const chosen = () => ({
+    action,
+    note,
     ...(OF_ONE_EVENT.includes(action) && { eventId: eventId.trim() || proposed?.eventId }),
     ...(action === 'keep-waiting' && { until: until === '' ? proposed?.until : new Date(until).toISOString() }),
-  };
+  });
   const carryOut = async () => {
-    setIsAsked(false);
-    const order = { at: 'resolve', action, body: { action, note, ...chosen } };
+    setAsked(undefined);
+    const order = { at: 'resolve', action: asked.action, body: asked };
     if (await give({ path, reload, setSaid }, order)) setNote('');
   };
   return html`<section aria-labelledby="decide">
@@ -189,7 +192,7 @@ function Decide({ flow, path, reload, setSaid }) {
     <form
       onSubmit=${(event) => {
         event.preventDefault();
-        setIsAsked(true);
+        setAsked(chosen());
       }}
     >
       <fieldset>
@@ -233,11 +236,16 @@ function Decide({ flow, path, reload, setSaid }) {
       <button type="submit">Carry out</button>
     </form>
     ${
-      isAsked &&
-      html`<${Confirm} title=${`${action}?`} yes=${`Yes, ${action}`} onYes=${carryOut} onNo=${() => setIsAsked(false)}>
-        <p>${[flow.flowId, chosen.eventId, chosen.until].filter(Boolean).join(' · ')}</p>
-        <p>You have checked: ${CHECK_FIRST[action]}.</p>
-        <p>“${note}”</p>
+      asked &&
+      html`<${Confirm}
+        title=${`${asked.action}?`}
+        yes=${`Yes, ${asked.action}`}
+        onYes=${carryOut}
+        onNo=${() => setAsked(undefined)}
+      >
+        <p>${[flow.flowId, asked.eventId, asked.until].filter(Boolean).join(' · ')}</p>
+        <p>You have checked: ${CHECK_FIRST[asked.action]}.</p>
+        <p>“${asked.note}”</p>
       <//>`
     }
   </section>`;
