@@ -91,8 +91,11 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
   await requireOwnDeployment(deps, question.claim);
   const key = keyOf(deps, question.claim);
   const claim = await storing(() => deps.store.claims.get(key));
+  const neverSent =
+    question.othersPay === true && claim?.phase === 'void' && !(await storing(() => wasSent(deps.store.claims, claim)));
   const claimed = {
     claim: claimSays(claim),
+    ...(neverSent ? { neverSent } : {}),
     ...(claim?.answer === undefined ? {} : { answer: claim.answer }),
     ...(claim?.rejection === undefined ? {} : { rejection: claim.rejection }),
     ...(claim?.reason === undefined ? {} : { why: claim.reason }),
@@ -102,7 +105,7 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
   const found = await lookUpPost(deps, question);
   // What was never sent never is, and is not answered by what another payer did.
   if (found.lookup === 'shown' && question.othersPay === true && (await isVoid(deps, question.claim, claim))) {
-    return { claim: 'void', lookup: 'shown' };
+    return { claim: 'void', lookup: 'shown', neverSent: true };
   }
   if (found.lookup === 'shown') {
     await storing(() => recordAnswer(deps, key, question.claim.flowId, found.answer));

@@ -9,6 +9,7 @@ import {
   type PaymentCarried,
   type Payment,
 } from './engine/payment.js';
+import { lookOnce } from './engine/look.js';
 import { followedOn, trackPayment } from './engine/track.js';
 import { openPayUpdates, type PayUpdates } from './invoice/pay-updates.js';
 import { runFlow, canContinueAsNew, continueFlowAsNew, tooLong } from './engine/run-flow.js';
@@ -80,7 +81,7 @@ async function payOrFollow(flow: Flow, payment: Payment, desk: PayUpdates, step:
   }
   handlePaymentEvents(flow, payment, planOf(payment));
   const ended = await trackPayment(flow, payment, planOf(payment));
-  return payment.notCompared === true ? onceCompared(flow, payment, ended) : ended;
+  return payment.notCompared === true ? onceCompared(flow, payment) : ended;
 }
 
 /** Reads the generated invoice: a service that knew the reference may return an invoice of another amount. */
@@ -107,14 +108,16 @@ async function checkInvoice(flow: Flow, payment: Payment): Promise<void> {
 }
 
 /** A payment is ours only if its invoice is. A person is asked while that cannot be read. */
-async function onceCompared(flow: Flow, payment: Payment, ended: Outcome): Promise<Outcome> {
+async function onceCompared(flow: Flow, payment: Payment): Promise<Outcome> {
   const reading = observed(readingOf(flow, payment));
   await condition(reading.settled, flow.scaled(SETTLE_PATIENCE_MS));
   if (!reading.settled()) await askUncompared(flow, payment, reading.settled);
   payment.notCompared = false;
   const other = otherInvoice(payment, await reading.promise);
-  if (other === undefined) return ended;
-  payment.otherRecord = other;
+  if (other !== undefined) payment.otherRecord = other;
+  // What came meanwhile is judged, too.
+  if (payment.lookNow) await lookOnce(flow, payment, planOf(payment), 'Look once more');
+  payment.lookNow = false;
   return trackPayment(flow, payment, planOf(payment));
 }
 

@@ -1,15 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
-import { RateLimitedError, RejectedError } from '../../src/service-client/index.js';
+import { RateLimitedError, RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
 import { until } from '../harness/until.js';
 import { trusted } from '../harness/inputs.js';
-import { ended, gate, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { ended, gate, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
 
 const HOUR_MS = 3_600_000;
 /** Our payment is not taken, and tried again in an hour. */
 let isBusy = true;
+/** It is sent, and not answered. */
+let isLost = false;
 let tries = 0;
 /** How often the lookup is still to show what the customer has paid on the invoice's page, before an older copy answers. */
 let timesShown = 0;
@@ -27,6 +30,7 @@ describe('an invoice that the lookup has once shown as paid', () => {
       async payInvoice(body, options) {
         tries += 1;
         if (isBusy) throw new RateLimitedError('payInvoice', HOUR_MS);
+        if (isLost) throw new UnknownOutcomeError('payInvoice', 'timeout');
         return service.payInvoice(body, options);
       },
       async getInvoicePayment(referenceId) {
@@ -46,6 +50,7 @@ describe('an invoice that the lookup has once shown as paid', () => {
     }));
   });
   afterAll(() => decisions.close());
+  afterEach(() => void vi.restoreAllMocks());
 
   const start = async (word: string, more: Record<string, unknown>) => {
     [isBusy, tries, timesShown, held] = [true, 0, 0, undefined];
@@ -109,13 +114,54 @@ describe('an invoice that the lookup has once shown as paid', () => {
     await expectFollowed(flow);
   });
 
+  test.each(['SUCCESSFUL', 'FAILED'])(
+    'is not disowned if ours was sent, and a trusted %s came while a person closed it as not executed: it is followed',
+    async (word) => {
+      const { handle } = await start('sent', {});
+      await noted(handle, /waits for the order to pay/);
+      [isBusy, isLost] = [false, true];
+      await handle.executeUpdate('pay', { args: [{ mobileMoney, actor: 'ann' }] }).catch(() => undefined);
+      await parked(handle);
+      const { claims } = decisions.store;
+      const write = claims.closeNotExecuted.bind(claims);
+      vi.spyOn(claims, 'closeNotExecuted').mockImplementationOnce(async (key, order) => {
+        const isClosed = await write(key, order);
+        await inInbox(decisions, handle.workflowId, word);
+        return isClosed;
+      });
+      await resolve(handle, 'close-not-executed');
+      isLost = false;
+      const { view } = await noted(handle, /a trusted event proves/);
+      expect(view.outcome).toBeNull();
+      expect(view.timeline.map(({ detail }) => detail).join()).not.toMatch(/another way|nothing was sent/);
+      await handle.terminate();
+    },
+  );
+
+  test('is not called paid once it can be compared if a trusted event has reported another amount since', async () => {
+    isRefused = { invoice: true, payment: false };
+    const { handle } = await start('unread-differs', { payment: { mobileMoney } });
+    await noted(handle, /reads the invoice/);
+    timesShown = 1_000;
+    await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
+    await parked(handle);
+    await handle.signal('events', [
+      trusted('SUCCESSFUL', { source: 'webhook', facts: { paidAmount: '7', paidCurrency: 'KES' } }),
+    ]);
+    isRefused = { invoice: false, payment: false };
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'event_mismatch');
+    await handle.terminate();
+  });
+
   test('is followed, though the next lookup shows an older copy: it is not called unpaid', async () => {
     await expectFollowed(await waiting('shown-once'));
   });
 
-  test('is followed after the cancel that was refused for it', async () => {
+  test('is followed after two cancels that were refused for it, the second one against an older copy', async () => {
     const flow = await waiting('shown-to-cancel');
-    await expect(flow.handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toThrow();
+    const cancel = () => flow.handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] });
+    await expect(cancel()).rejects.toThrow();
+    await expect(cancel()).rejects.toThrow();
     await expectFollowed(flow);
   });
 });

@@ -39,10 +39,12 @@ describe("a person's order to refund, if a trusted event has said since that the
     await resolve(handle, 'send-again').catch(() => undefined);
     await refunds.decisions.bench.pass(60_000);
     // The first one is as unknown as before, which the person must see.
-    expect((await parked(handle)).parked).toMatchObject({
+    const { parked: shown } = await parked(handle);
+    expect(shown).toMatchObject({
       reason: 'refund_unknown',
-      evidence: { claim: 'sending', why: expect.stringMatching(/^not sent again/) },
+      evidence: { claim: 'sending', notAgain: expect.stringMatching(/refund was begun/) },
     });
+    expect(shown?.actions).not.toContain('send-again');
     expect(refunds.sent).toHaveLength(1);
     refunds.isCutOff = false;
     await handle.terminate();

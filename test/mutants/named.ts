@@ -212,8 +212,8 @@ export const NAMED: readonly Mutant[] = [
     name: 'closed-without-the-inbox',
     story: 'a refund that a person closed as not executed ends its flow although the inbox could not be read',
     file: 'workflows/engine/settle-unknown.ts',
-    find: "if (isRead && post.trusted() === 'nothing')",
-    replace: "if (post.trusted() === 'nothing')",
+    find: "if (isRead && knownOf(post) === 'nothing')",
+    replace: "if (knownOf(post) === 'nothing')",
     tests: ['test/decisions/bridge-refund.test.ts'],
   },
   {

@@ -1,12 +1,6 @@
 import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
 import type { ClaimRef, SubmitOutcome } from '../../activities/types.js';
-import {
-  contradictsFailure,
-  endStep,
-  refundRefusal,
-  type Evidence,
-  type TrustedSay,
-} from '../../src/protocol/decisions.js';
+import { contradictsFailure, endStep, refundRefusal, type TrustedSay } from '../../src/protocol/decisions.js';
 import type { Outcome } from '../../src/protocol/messages.js';
 import { act } from '../engine/activities.js';
 import { endFromDecision, endFlow } from '../engine/flow-end.js';
@@ -95,11 +89,9 @@ async function askForRefund(
     ...knownNow(transfer),
     ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
   });
-  const shown = knownNow(transfer);
+  const shown = JSON.stringify(knownNow(transfer));
   // An order is given on the evidence that was shown.
-  const isNews = ({ cryptoPaid, theirRefund }: KnownNow) =>
-    cryptoPaid !== shown.cryptoPaid || theirRefund !== shown.theirRefund;
-  const isOther = () => isDecided(transfer)() || isNews(knownNow(transfer));
+  const isOther = () => isDecided(transfer)() || JSON.stringify(knownNow(transfer)) !== shown;
   const decision = await askAbout(flow, 'refund_needed', evidence, isOther);
   if (decision === 'decided') return decideFailure(flow, transfer);
   if (decision.action !== 'refund-now') return endFromDecision(decision);
@@ -158,13 +150,8 @@ async function sendRefund(
 
 const theirsBegun = ({ failure }: Transfer) => refundBegun(failure?.facts ?? {});
 
-interface KnownNow {
-  readonly cryptoPaid: Evidence;
-  readonly theirRefund: string | null;
-}
-
 /** Whether crypto was paid, and what trusted events say about the service's own refund of it; null: nothing. */
-function knownNow(transfer: Transfer): KnownNow {
+function knownNow(transfer: Transfer) {
   const theirRefund = transfer.failure?.facts['refundStatus'] ?? null;
   return { cryptoPaid: endEvidence(transfer).fundsHeld, theirRefund };
 }
@@ -194,17 +181,22 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
     return bridgeState(transfer).kind === 'conflict' ? 'other' : 'nothing';
   };
   const trusted = (): TrustedSay => (transfer.mismatches.length > 0 ? 'other' : endProven());
+  // Another send of less would be another request under its reference; and no person ordered one beside theirs.
+  const whyNotAgain = (): string | null => {
+    if (!isStill(flow, transfer, order)) return 'an event has come since that says that less came in';
+    const isTheirs = theirsBegun(transfer) && !hadTheirsBegun;
+    return isTheirs ? "an event has come since that says that the service's own refund was begun" : null;
+  };
   return {
     get claim() {
       return claim;
     },
     noun: 'the refund',
+    whyNotAgain,
     async send(unasked) {
       const before = transfer.ownRefund;
-      // Another send of less would be another request under its reference; and no person ordered one beside theirs. What
-      // was sent before is as unknown as it was.
-      const isAnother = !isStill(flow, transfer, order) || (theirsBegun(transfer) && !hadTheirsBegun);
-      if (isAnother) return notSentAgain(flow, claim);
+      const why = whyNotAgain();
+      if (why !== null) return notSentAgain(flow, claim, why);
       transfer.ownRefund = reference;
       const judged = judgedEvents(flow, transfer);
       const { outcome, fingerprint } = await act(
@@ -241,10 +233,10 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
   };
 }
 
-async function notSentAgain(flow: Flow, claim: ClaimRef): Promise<SubmitOutcome> {
-  const reason = 'not sent again: an event has come since that says that less came in, or that the service refunds it';
-  await holdBack(flow, claim, { actor: 'flow', note: reason });
-  return { kind: 'unknown', reason, repeat: 'unknown' };
+/** What was sent before is as unknown as it was. */
+async function notSentAgain(flow: Flow, claim: ClaimRef, why: string): Promise<SubmitOutcome> {
+  await holdBack(flow, claim, { actor: 'flow', note: why });
+  return { kind: 'unknown', reason: `not sent again: ${why}`, repeat: 'unknown' };
 }
 
 /** Results of a submit that show that it did not send the refund. */

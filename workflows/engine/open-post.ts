@@ -3,7 +3,7 @@ import type { PostEvidence, Repeat } from '../../src/protocol/decisions.js';
 import type { PostOrder } from '../../src/protocol/legal-orders.js';
 import type { ParkReason, ParkAction } from '../../src/protocol/vocabulary.js';
 import type { Flow } from './flow.js';
-import type { Post } from './post.js';
+import { knownOf, type Post } from './post.js';
 
 const HELD_BACK = 'a trusted event names this reference, so it was not sent';
 
@@ -59,7 +59,7 @@ export function openOf(flow: Flow, post: Post, outcome: Unsettled): Open {
 export const evidenceOf = (flow: Flow, post: Post, open: Open, { claim, lookup }: PostReading): PostEvidence => ({
   claim,
   lookup,
-  trusted: post.trusted(),
+  trusted: knownOf(post),
   untrusted: post.claimed(),
   saidToExist: open.saidToExist,
   windowOver: open.windowOver,
@@ -75,6 +75,7 @@ export function shownOf(
   if (found.lookup === 'other') return { ours: found.ours, theirs: found.theirs };
   const { operation, reference } = post.claim;
   const asked = found.why === undefined ? {} : { asked: found.why };
+  const notAgain = post.whyNotAgain?.() ?? null;
   if (heldBack) return { operation, reference, why: `${why}; and no event proves it` };
   return {
     operation,
@@ -83,13 +84,15 @@ export function shownOf(
     why: refused === undefined ? why : 'another send was refused; of the earlier one that says nothing',
     ...asked,
     ...(refused === undefined ? {} : { refused }),
+    ...(notAgain === null ? {} : { notAgain }),
   };
 }
 
 /** Actions of the reason that cannot be carried out for this POST. */
 export function impossible(post: Post, open: Open, reason: ParkReason): readonly ParkAction[] {
+  const isBarred = post.sendAgain === false || open.heldBack || (post.whyNotAgain?.() ?? null) !== null;
   return [
-    ...(post.sendAgain === false || open.heldBack ? (['send-again'] as const) : []),
+    ...(isBarred ? (['send-again'] as const) : []),
     // The service's record under the reference of a payment is not its money; under that of a refund it may be.
     ...(reason === 'duplicate_mismatch' && post.parkReason === undefined ? (['mark-refunded'] as const) : []),
   ];

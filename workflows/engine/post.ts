@@ -20,6 +20,8 @@ export interface Post {
   readonly expect: Facts;
   /** What trusted events say about it by now. */
   trusted(): TrustedSay;
+  /** The lookup has shown that what it is for was done: by it, or in another way. @default no */
+  shown?(): boolean;
   /** Untrusted events claim that it was executed. */
   claimed(): boolean;
   /** True: others can pay, too, so that what the service has may be theirs. @default false */
@@ -30,11 +32,16 @@ export interface Post {
   decideOther(): Promise<void>;
   /** False: what a send needs is gone, so not even a person can order another. @default true */
   readonly sendAgain?: boolean;
+  /** Why it must not be sent again by what came since it was sent; null: nothing did. @default null */
+  whyNotAgain?(): string | null;
   /** The reason to park with, if a more specific one than the usual exists. */
   readonly parkReason?: 'refund_unknown';
   /** Ends the flow when a person closes this POST as not executed. @default it ends as `not_executed` */
   readonly onNotExecuted?: (by: string) => never;
 }
+
+/** What trusted events say about it, or the lookup has shown. */
+export const knownOf = (post: Post): TrustedSay => (post.shown?.() ? 'shown' : post.trusted());
 
 /** To be sent again. `send-unasked`: even if the lookup cannot tell. */
 export type SendAgain = 'send-again' | 'send-unasked';
@@ -43,7 +50,7 @@ export type SendAgain = 'send-again' | 'send-unasked';
 export type Submitted =
   /** The service has it. `maybeAnother`: it may be another payer's, for kinds that others can pay, too. */
   | { readonly kind: 'accepted'; readonly answer: unknown; readonly maybeAnother?: true }
-  /** A trusted event proves that the service has it; the answer itself was lost. */
+  /** A trusted event or the lookup proves that the service has it; the answer itself was lost. */
   | { readonly kind: 'proven'; readonly maybeAnother?: true }
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
   /** Nothing was sent, and under this claim nothing will be. */

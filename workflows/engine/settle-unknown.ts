@@ -30,7 +30,7 @@ import { endFlow, endFromDecision } from './flow-end.js';
 import type { Flow } from './flow.js';
 import type { Resolution } from './messages.js';
 import { provenOf, readInbox } from './inbox.js';
-import type { Post, SendAgain, Submitted } from './post.js';
+import { knownOf, type Post, type SendAgain, type Submitted } from './post.js';
 
 /**
  * Settles a POST whose outcome is unknown: by the claim, the lookup and trusted events for the whole settle window,
@@ -53,7 +53,7 @@ export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled):
 /** Asks until the settle window is over. An event or the deadline comes first: then by what is known at that moment. */
 async function askInWindow(flow: Flow, post: Post, open: Open): Promise<Submitted | SendAgain> {
   const asking = ask(flow, post, open);
-  const isSettled = () => asking.settled() || post.trusted() !== 'nothing';
+  const isSettled = () => asking.settled() || knownOf(post) !== 'nothing';
   const patienceMs = leftMs(open) + Math.max(AT_LEAST_MS, flow.scaled(SETTLE_PATIENCE_MS));
   const summary = 'Settle what is unknown';
   await condition(() => isSettled() || flow.deadlinePassed, patienceMs, { summary });
@@ -120,8 +120,8 @@ export async function provenAfterAll(flow: Flow, post: Post): Promise<Submitted>
   post.readEvents();
   const found = await lookAgain(flow, post);
   if (found?.answer !== undefined) return { kind: 'accepted', answer: found.answer };
-  // Nothing was sent by us: it is another's payment.
-  if (found?.claim === 'void' && post.othersPay) return { kind: 'void', why: found.why ?? 'void' };
+  // It is another's payment.
+  if (found?.neverSent) return { kind: 'void', why: found.why ?? 'void' };
   // Something on the way sent it twice, and the second one was refused: a caller must not get that refusal as the answer.
   // A proof that it failed agrees with a refusal; and one of a refund may be of the service's own.
   const isRefused = post.parkReason === undefined && (found?.claim === 'rejected' || found?.claim === 'void');
@@ -162,7 +162,7 @@ async function askPerson(
   const still: Open = { ...open, repeat: 'unknown' };
   const isInWindow = leftMs(open) > 0 && (found.lookup === 'absent' || found.lookup === 'cannot-tell');
   const asking = isInWindow ? ask(flow, post, open) : ask(flow, post, open, found.lookup);
-  const decided = () => asking.settled() || post.trusted() !== 'nothing';
+  const decided = () => asking.settled() || knownOf(post) !== 'nothing';
   let now = found;
   const decision = await park(flow, reason, shownOf(post, open, found), decided, {
     without: impossible(post, open, reason),
@@ -171,7 +171,9 @@ async function askPerson(
     },
     // An order against proof is refused, and the flow continues with the proof.
     refusalOf: ({ action }) =>
-      refusalOf(action as PostOrder, evidenceOf(flow, post, still, now)) ?? whyTooEarly(action as PostOrder, open),
+      refusalOf(action as PostOrder, evidenceOf(flow, post, still, now)) ??
+      whyTooEarly(action as PostOrder, open) ??
+      (action === 'send-again' ? (post.whyNotAgain?.() ?? null) : null),
   });
   if (decision === 'decided' && asking.settled()) {
     return decide(flow, post, isInWindow ? { ...still, windowOver: true } : still, await asking.promise);
@@ -215,7 +217,7 @@ async function close(flow: Flow, post: Post, open: Open, order: { actor: string;
   if (phase === 'void') {
     // A trusted event may have come while the claim was being closed: if that cannot be known, this is no end yet.
     const isRead = await readInbox(flow);
-    if (isRead && post.trusted() === 'nothing') return (post.onNotExecuted ?? endNotExecuted)(by);
+    if (isRead && knownOf(post) === 'nothing') return (post.onNotExecuted ?? endNotExecuted)(by);
     flow.note(`its claim is closed, and a trusted event ${isRead ? 'reports' : 'may report'} it`);
     return settleOn(flow, post, open);
   }

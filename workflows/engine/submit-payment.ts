@@ -34,7 +34,8 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
       return accepted(flow, payment, plan, submitted.answer);
     case 'proven':
       payment.maybeAnother ||= submitted.maybeAnother === true;
-      answerCallers(flow, payment, plan, { kind: 'none', reason: 'proven by an event, the answer itself was lost' });
+      const by = payment.shownPaid === undefined ? 'an event' : 'the lookup, perhaps of another payment';
+      answerCallers(flow, payment, plan, { kind: 'none', reason: `proven by ${by}, the answer itself was lost` });
       flow.enter(
         stageReached(payment, plan) ?? 'tracking',
         `${payment.shownPaid === undefined ? 'a trusted event' : 'its lookup'} proves that the service has ${plan.noun}`,
@@ -81,7 +82,8 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
     },
     settleMs: payment.windows.settleMs,
     expect: terms.facts,
-    trusted: () => (payment.shownPaid === undefined ? trustedSay(payment) : 'shown'),
+    trusted: () => trustedSay(payment),
+    shown: () => payment.shownPaid !== undefined,
     claimed: () => payment.unverified.length > 0,
     readEvents: () => handlePaymentEvents(flow, payment, plan),
     decideOther: () => decideMismatch(flow, payment, rulesOf(flow, payment, plan)),

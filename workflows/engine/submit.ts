@@ -8,7 +8,7 @@ import type { Flow } from './flow.js';
 import { provenAfterAll, recordAnswer, settleUnknown } from './settle-unknown.js';
 import { readInbox } from './inbox.js';
 import type { Unsettled } from './open-post.js';
-import type { Post, Submitted } from './post.js';
+import { knownOf, type Post, type Submitted } from './post.js';
 
 /**
  * The only way in which a flow sends money. Three outcomes, never two; an unknown outcome is settled by the claim, the
@@ -18,7 +18,7 @@ import type { Post, Submitted } from './post.js';
 export async function submit(flow: Flow, post: Post): Promise<Submitted> {
   let unasked = false;
   for (let again: 'quote-expired' | 'ordered' | null = null; ;) {
-    if (post.trusted() === 'shown') return perhapsAnothers(await provenAfterAll(flow, post));
+    if (knownOf(post) === 'shown') return perhapsAnothers(await provenAfterAll(flow, post));
     const outcome =
       (again === null ? null : await readyAgain(flow, post, again)) ??
       (await submitUntilDeadline(flow, post.claim, () => post.send(unasked))) ??
@@ -52,9 +52,7 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
       case 'other-request':
         return { kind: 'other-request', why: OTHER_REQUEST };
       case 'void':
-        // What others can pay, too, is another's payment then, and is looked for as that.
-        if (!post.othersPay && (await isContradicted(flow, post)))
-          return settleContradicted(flow, post, outcome.reason);
+        if (await isContradicted(flow, post)) return settleContradicted(flow, post, outcome.reason);
         return { kind: 'void', why: outcome.reason };
       default:
         return outcome satisfies never;
@@ -74,7 +72,7 @@ async function readyAgain(flow: Flow, post: Post, because: 'quote-expired' | 'or
   const isAllowed = maySend({
     claim: flow.money.at === 'sent' ? 'ordered' : 'reserved',
     lookup: 'cannot-tell',
-    trusted: post.trusted(),
+    trusted: knownOf(post),
     untrusted: post.claimed(),
     saidToExist: false,
     windowOver: false,

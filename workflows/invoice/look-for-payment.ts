@@ -98,12 +98,13 @@ export function paidByEvent({ words }: Payment): boolean {
  * Why a flow whose invoice exists is not stopped: the customer may have paid it on its own page. Null: it is not paid.
  */
 export async function whyNotStopped(flow: Flow, payment: Payment): Promise<string | null> {
-  const found = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, {}).promise);
+  const answered = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, {}).promise);
+  keepShown(payment, answered);
   await readInbox(flow);
   if (payment.mismatches.length > 0) return 'a trusted event reports another payment of the invoice';
-  const says = paidElsewhere({ lookup: found?.says ?? 'cannot-tell', paidByEvent: paidByEvent(payment) });
+  const lookup = (payment.shownPaid ?? answered)?.says ?? 'cannot-tell';
+  const says = paidElsewhere({ lookup, paidByEvent: paidByEvent(payment) });
   if (says === 'not-paid') return null;
-  keepShown(payment, found);
   const why = says === 'cannot-tell' ? 'it is not known whether the invoice was paid' : 'the invoice was paid already';
   const { money } = flow;
   // If our payment waits to be sent, it is cancelled if another one was made, or past the deadline if that is unknown.
