@@ -128,7 +128,8 @@ async function askUncompared(flow: Flow, payment: Payment, decided: () => boolea
   flow.proven = () => proven().slice(shown);
   const evidence = () => {
     shown = proven().length;
-    const why = 'it was paid, and the service does not show the invoice: it cannot be compared with the one that was asked for';
+    const why =
+      'it was paid, and the service does not show the invoice: it cannot be compared with the one that was asked for';
     return { why, ours: payment.steps[GENERATE.step]?.facts ?? {}, words: payment.words };
   };
   const decision = await askAbout(flow, 'conflict', evidence, decided);
