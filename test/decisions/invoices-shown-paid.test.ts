@@ -6,7 +6,7 @@ import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { until } from '../harness/until.js';
 import { trusted } from '../harness/inputs.js';
-import { ended, gate, inInbox, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { ended, gate, inInbox, noted, openDecisionBench, parked, READING_MS, resolve, TIME_SCALE } from './bench.js';
 
 const HOUR_MS = 3_600_000;
 /** Our payment is not taken, and tried again in an hour. */
@@ -106,6 +106,7 @@ describe('an invoice that the lookup has once shown as paid', () => {
     await noted(flow.handle, /reads the invoice/);
     timesShown = 1_000;
     await flow.handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
+    await decisions.bench.pass(READING_MS);
     expect((await parked(flow.handle)).parked).toMatchObject({
       reason: 'conflict',
       evidence: { words: ['SUCCESSFUL'], why: expect.stringMatching(/does not show the invoice/) },
@@ -144,6 +145,7 @@ describe('an invoice that the lookup has once shown as paid', () => {
     await noted(handle, /reads the invoice/);
     timesShown = 1_000;
     await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
+    await decisions.bench.pass(READING_MS);
     await parked(handle);
     await handle.signal('events', [
       trusted('SUCCESSFUL', { source: 'webhook', facts: { paidAmount: '7', paidCurrency: 'KES' } }),

@@ -280,7 +280,6 @@ describe('an invoice whose payment by us waits to be sent', () => {
     });
     const cancel = handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }).catch((error: Error) => error.cause);
     await until('the store to be asked', async () => slow.mock.calls.length > 0);
-    await decisions.bench.pass(60_000);
     expect(await cancel).toMatchObject({ type: 'cancel_refused' });
     answer();
     const key = { account: ACCOUNT, operation: 'payInvoice', reference };

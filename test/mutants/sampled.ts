@@ -15,6 +15,8 @@ const NOT_RUN =
 /** Of tests for one mutant, as they took without it: what is not found by then has survived. */
 const PATIENCE_MS = 60_000;
 const SPARE_MS = 60_000;
+/** The tests mostly wait: one at a time leaves a core idle. */
+const MUTANTS_PER_CORE = 2;
 const CONFIG = ['--config', 'test/mutants/vitest.config.mjs'];
 const testsOf = (names: readonly string[]) => ({ MUTANT_TESTS: JSON.stringify(names) });
 
@@ -88,7 +90,7 @@ export async function judgeSample(options: SampleOptions, say: (line: string) =>
         if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(verdicts, null, 1));
       }
     };
-    await Promise.all(Array.from({ length: availableParallelism() }, work));
+    await Promise.all(Array.from({ length: MUTANTS_PER_CORE * availableParallelism() }, work));
     return verdicts;
   } finally {
     process.removeListener('exit', clean);

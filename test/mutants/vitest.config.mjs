@@ -20,7 +20,7 @@ export default defineConfig({
     setupFiles: ['test/setup/property-seed.ts', 'test/mutants/switch.ts'],
     pool: 'forks',
     isolate: isDryRun,
-    ...(isDryRun ? {} : { maxWorkers: 1, bail: 1 }),
+    ...(isDryRun ? { maxWorkers: 4 } : { maxWorkers: 1, bail: 1 }),
     sequence: { sequencer: GivenOrder },
     testTimeout: 120_000,
     hookTimeout: 120_000,
