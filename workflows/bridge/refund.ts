@@ -182,10 +182,10 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
   };
   const trusted = (): TrustedSay => (transfer.mismatches.length > 0 ? 'other' : endProven());
   // Another send of less would be another request under its reference; and no person ordered one beside theirs.
-  const whyNotAgain = (): string | null => {
+  const whyNotAgain = (): string | undefined => {
     if (!isStill(flow, transfer, order)) return 'an event has come since that says that less came in';
     const isTheirs = theirsBegun(transfer) && !hadTheirsBegun;
-    return isTheirs ? "an event has come since that says that the service's own refund was begun" : null;
+    return isTheirs ? "an event has come since that says that the service's own refund was begun" : undefined;
   };
   return {
     get claim() {
@@ -196,7 +196,7 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
     async send(unasked) {
       const before = transfer.ownRefund;
       const why = whyNotAgain();
-      if (why !== null) return notSentAgain(flow, claim, why);
+      if (why !== undefined) return notSentAgain(flow, claim, why);
       transfer.ownRefund = reference;
       const judged = judgedEvents(flow, transfer);
       const { outcome, fingerprint } = await act(

@@ -75,7 +75,7 @@ export function shownOf(
   if (found.lookup === 'other') return { ours: found.ours, theirs: found.theirs };
   const { operation, reference } = post.claim;
   const asked = found.why === undefined ? {} : { asked: found.why };
-  const notAgain = post.whyNotAgain?.() ?? null;
+  const notAgain = post.whyNotAgain?.();
   if (heldBack) return { operation, reference, why: `${why}; and no event proves it` };
   return {
     operation,
@@ -84,13 +84,13 @@ export function shownOf(
     why: refused === undefined ? why : 'another send was refused; of the earlier one that says nothing',
     ...asked,
     ...(refused === undefined ? {} : { refused }),
-    ...(notAgain === null ? {} : { notAgain }),
+    ...(notAgain === undefined ? {} : { notAgain }),
   };
 }
 
 /** Actions of the reason that cannot be carried out for this POST. */
 export function impossible(post: Post, open: Open, reason: ParkReason): readonly ParkAction[] {
-  const isBarred = post.sendAgain === false || open.heldBack || (post.whyNotAgain?.() ?? null) !== null;
+  const isBarred = post.sendAgain === false || open.heldBack || post.whyNotAgain?.() !== undefined;
   return [
     ...(isBarred ? (['send-again'] as const) : []),
     // The service's record under the reference of a payment is not its money; under that of a refund it may be.

@@ -32,8 +32,8 @@ export interface Post {
   decideOther(): Promise<void>;
   /** False: what a send needs is gone, so not even a person can order another. @default true */
   readonly sendAgain?: boolean;
-  /** Why it must not be sent again by what came since it was sent; null: nothing did. @default null */
-  whyNotAgain?(): string | null;
+  /** Why it must not be sent again by what came since it was sent; undefined: nothing did. */
+  whyNotAgain?(): string | undefined;
   /** The reason to park with, if a more specific one than the usual exists. */
   readonly parkReason?: 'refund_unknown';
   /** Ends the flow when a person closes this POST as not executed. @default it ends as `not_executed` */

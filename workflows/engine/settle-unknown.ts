@@ -173,7 +173,8 @@ async function askPerson(
     refusalOf: ({ action }) =>
       refusalOf(action as PostOrder, evidenceOf(flow, post, still, now)) ??
       whyTooEarly(action as PostOrder, open) ??
-      (action === 'send-again' ? (post.whyNotAgain?.() ?? null) : null),
+      (action === 'send-again' ? post.whyNotAgain?.() : undefined) ??
+      null,
   });
   if (decision === 'decided' && asking.settled()) {
     return decide(flow, post, isInWindow ? { ...still, windowOver: true } : still, await asking.promise);
