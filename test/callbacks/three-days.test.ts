@@ -30,6 +30,8 @@ describe('a caller that is unavailable for days', () => {
     const reference = newReference('days');
     const handle = await bench.start(transferInput(reference, { callbackUrl: caller.url }));
     await untilFlow(handle, ({ view }) => view.serviceReference !== null);
+    // What happens after the money was sent is reported at once, too.
+    await caller.until((all) => all.some(({ body }) => body.data.stage === 'tracking'));
     await handle.signal('events', [trusted('COMPLETED')]);
     await handle.result();
     const delivery = bench.client.workflow.getHandle(callbackIdOf(`bridge-transfer/${reference}`));

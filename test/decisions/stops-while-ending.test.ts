@@ -62,6 +62,10 @@ describe('a cancel while a payment is about to end otherwise', () => {
     readings.letGo(0);
     expect(await promised).toEqual({ cancelled: true });
     expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
+    await handle.result().catch(() => undefined);
+    expect((await handle.describe()).status.name).toBe('CANCELLED');
+    const [entry] = await decisions.store.audit.list({ flowId: handle.workflowId, kind: 'order', limit: 1 });
+    expect(entry).toMatchObject({ action: 'cancel', actor: expect.stringContaining('ann') });
   });
 });
 

@@ -66,6 +66,14 @@ describe('the API reference', () => {
     expect(bodies).toHaveLength(13);
   });
 
+  it('says of each operation of the service what the gateway does with it', () => {
+    const passed = described.filter(({ path }) => path.startsWith('/api/'));
+    expect(passed).toHaveLength(22);
+    expect(passed.filter(({ operation }) => !/\w{4}/.test(operation['description'])).map(({ path }) => path)).toEqual(
+      [],
+    );
+  });
+
   it('names a second person for the orders that may wait for one, and for no other', () => {
     const mayWait = described.filter(
       ({ path, operation }) => !path.startsWith('/api/') && '202' in operation['responses'],

@@ -80,6 +80,20 @@ describe('an event that its flow took when it had already ended', () => {
     await until('it to be late', async () => (await state()) === 'late');
   });
 
+  it('is listed as late after a minute if its flow is gone from Temporal', async () => {
+    const { id } = await store.inbox.receive(anEvent({ flowId: FLOW, status: 'COMPLETED' }));
+    await store.inbox.markDelivered(FLOW, [id]);
+    const at = { nowMs: Date.parse((await store.inbox.get(id))?.deliveredAt ?? '') };
+    let asked = 0;
+    const facts = () => Promise.resolve(void (asked += 1));
+    run({ facts, report: () => Promise.reject(new Error('there is no flow')) }, () => at.nowMs);
+    await until('the flow to be asked', () => asked > 0);
+    expect((await store.inbox.get(id))?.state).toBe('delivered');
+    at.nowMs += 61_000;
+    await until('it to be late', async () => (await store.inbox.get(id))?.state === 'late');
+    expect((await store.inbox.get(id))?.detail).toMatch(/^The flow is gone from Temporal/);
+  });
+
   it('is listed as late after a minute if the last report cannot be read', async () => {
     const { at, state } = await settled(undefined);
     expect(await state()).toBe('delivered');

@@ -106,7 +106,9 @@ describe("a signal's argument", () => {
   });
 
   it('keeps the events among other entries, in their order', () => {
-    const junk = fc.constantFrom<unknown>(null, 7, 'x', {}, [], { id: 1 }, { id: 'x', trusted: 'true' });
+    const wrongly = [{ id: 1 }, { trusted: 'true' }, { status: 7 }, { facts: null }, { facts: 'x' }];
+    const nearly = wrongly.map((wrong) => ({ ...event('x', 'FAILED'), ...wrong }));
+    const junk = fc.constantFrom<unknown>(null, 7, 'x', {}, [], ...nearly);
     const entries = fc.array(
       fc.oneof(
         id.map((known): unknown => event(known, 'COMPLETED')),

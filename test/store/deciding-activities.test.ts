@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import { createActivities, createCallbackActivities } from '../../activities/index.js';
 import { pinOf } from '../../activities/claims.js';
+import { lookUpRecord } from '../../activities/status-lookups.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import type { Store } from '../../src/store/store.js';
@@ -64,6 +65,39 @@ describe('the activities that decide about money', () => {
       expect(outcome).toMatchObject({ type: 'not_yet', nonRetryable: false });
       expect(asked).toBe(1);
     });
+  });
+
+  it('the record of a payment that others may have made is no answer to one that was never sent, whose claim is closed', async () => {
+    const reference = newReference('theirs');
+    const record = { referenceId: reference, status: 'SUCCESSFUL', amount: '1000.5', currency: 'KES' };
+    const made = activities({ service: { getInvoicePayment: () => Promise.resolve(record) } });
+    const pin = await pinOf({ store, account: 'default' });
+    const flowId = `invoice-payment/${reference}`;
+    const claim = { operation: 'payInvoice' as const, reference, flowId, fingerprint: 'f', pin };
+    const expect_ = { paidAmount: '1000.5', paidCurrency: 'KES' };
+    const question = { claim, expect: expect_, saidToExist: false, othersPay: true };
+    const look = () => asActivity(() => made.lookAtPost(question));
+    expect(await look()).toEqual({ claim: 'void', lookup: 'shown', neverSent: true });
+    expect(await look()).toMatchObject({ claim: 'void', lookup: 'cannot-tell', neverSent: true });
+  });
+
+  it('a record is missing only if the service says so three times in a row', async () => {
+    const noRecord = { httpStatus: 404, message: 'none', fields: [], isRateExpired: false, isAboutReference: false };
+    const looked = async (shownAt: number) => {
+      let asked = 0;
+      const { service } = depsOver(store, {
+        service: {
+          getCryptoSend: () => {
+            asked += 1;
+            if (asked >= shownAt) return Promise.resolve({ status: 'PENDING', referenceId: 'r', cryptoAmount: 1 });
+            return Promise.reject(new RejectedError('getCryptoSend', { ...noRecord, saysNoRecord: true }));
+          },
+        },
+      });
+      return { ...(await lookUpRecord({ service, timeScale: 0.001 }, 'sendCrypto', 'r')), asked };
+    };
+    expect(await looked(3)).toEqual({ says: 'shown', status: 'PENDING', asked: 3 });
+    expect(await looked(4)).toEqual({ says: 'absent', asked: 3 });
   });
 
   describe('a refund of ours', () => {

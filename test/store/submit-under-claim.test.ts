@@ -157,6 +157,20 @@ describeStores('a POST under its claim', (kind) => {
     expect(await orderedAgainst('COMPLETED', more)).toEqual({ outcome: 'contradicted', sent: 1 });
   });
 
+  it('whose rate is said to have expired stays open, and is not repeated, if the lookup does not exclude that it was executed', async () => {
+    const expired = failing(new RejectedError('sendCrypto', { ...REFUSAL, isRateExpired: true }));
+    for (const lookup of ['shown', 'cannot-tell']) {
+      const { attempt, phase } = claimed();
+      const more = { quotesAgain: true, lookUp: async () => ({ lookup }) };
+      expect(await attempt(expired, more)).toMatchObject({ kind: 'unknown', repeat: 'unknown' });
+      expect(await phase()).toBe('sending');
+    }
+    const { attempt, phase } = claimed();
+    const absent = { quotesAgain: true, lookUp: async () => ({ lookup: 'absent' }) };
+    expect(await attempt(expired, absent)).toEqual({ kind: 'quote-expired', by: 'service' });
+    expect(await phase()).toBe('reserved');
+  });
+
   it('whose quote expired before it was marked, or while it was, is not sent and free again', async () => {
     for (const validFor of [0, 1]) {
       const { sent, attempt, phase } = claimed();

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
+import { InvalidRequestError } from '../../src/service-client/index.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
@@ -101,6 +102,24 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     expect(await serviceStatus(reference)).toBe(before);
     await order(handle, 'mark-refunded');
     expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
+  });
+
+  test('parks with what is wrong, and is not sent, if what the service wants of it is not in its body', async () => {
+    const { reference, handle } = await tracked('unsendable');
+    const before = await serviceStatus(reference);
+    const report = vi.spyOn(bench.deps.service, 'reportSettlement');
+    report.mockRejectedValueOnce(
+      new InvalidRequestError('reportSettlement', [{ path: 'crypto_payment', problem: 'is missing' }]),
+    );
+    await settled(reference, { status: 'COMPLETED' });
+    expect(await parkedWith(handle)).toMatchObject({
+      reason: 'report_refused',
+      evidence: { httpStatus: null, message: expect.stringMatching(/crypto_payment/) },
+    });
+    expect(await serviceStatus(reference)).toBe(before);
+    await order(handle, 'mark-completed');
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    vi.restoreAllMocks();
   });
 
   test('is found in the inbox if a person vouched for it, and its event has an id of its own', async () => {

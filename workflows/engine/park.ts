@@ -245,5 +245,5 @@ export function checkOrder(flow: Flow, order: PersonOrder): void {
 }
 
 export function notAllowed(type: string, message: string): ApplicationFailure {
-  return ApplicationFailure.create({ type, message, nonRetryable: true });
+  return ApplicationFailure.create({ type, message });
 }

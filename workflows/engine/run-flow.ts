@@ -186,11 +186,7 @@ async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
 }
 
 /** Ends that do not deny that the service has something under the reference: its failed payment, or another request. */
-const MAY_BE_REPORTED: readonly string[] = [
-  'failed_at_service',
-  'kyc_rejected',
-  'other_request_same_reference',
-] satisfies EndReason[];
+const MAY_BE_REPORTED: readonly string[] = ['failed_at_service', 'other_request_same_reference'] satisfies EndReason[];
 
 const askPerson = (flow: Flow, step: string, why: string, isRefused = false): Promise<Outcome> =>
   askForEnd(flow, step, why, isRefused).catch((error) => {

@@ -138,7 +138,7 @@ async function limitUntrusted(
   if (untrusted.length === 0) return readable;
   const taken = await inbox.untrustedTaken(flowId, MAX_UNTRUSTED);
   const room = Math.max(0, MAX_UNTRUSTED - taken);
-  const shown = untrusted.slice(0, room).map(({ row }) => row.status?.toUpperCase() ?? '');
+  const shown = untrusted.slice(0, room).flatMap(({ row }) => wordsOfSameEnding(row.status));
   const flood = new Set<string>();
   for (const { row } of untrusted.slice(room)) {
     const words = wordsOfSameEnding(row.status);

@@ -21,7 +21,7 @@ export function describeThroughGateway(operation: Operation): Reference {
   const success = (own.responses ?? {})[status] as OpenAPIV3_1.ResponseObject;
   const described = {
     ...own,
-    description: descriptionOf(operation),
+    description: DESCRIPTIONS[operation.effect],
     security: [{ token: [] }],
     responses: {
       [status]: isMoney ? { ...success, headers: LOCATION } : success,
@@ -42,18 +42,13 @@ export function describeThroughGateway(operation: Operation): Reference {
   return { operation: described, schemas: isMoney ? { UnderWay: toSchema(UnderWay, 'output') } : {} };
 }
 
-function descriptionOf({ effect }: Operation): string {
-  switch (effect) {
-    case 'money':
-      return 'Starts the flow of its reference, or finds it. The same request again gets the same answer. Takes the token of the service, too.';
-    case 'account':
-      return 'Passed on once. Needs a gateway token of the role admin.';
-    case 'quote':
-      return 'Passed on, and remembered: a deposit with its rate id knows how old it is.';
-    case 'read':
-    case 'report':
-      return 'Answered from the flow if that knows more, else passed on.';
-    default:
-      return effect satisfies never;
-  }
-}
+const PASSED_ON = 'Answered from the flow if that knows more, else passed on.';
+
+const DESCRIPTIONS: Readonly<Record<Operation['effect'], string>> = {
+  money:
+    'Starts the flow of its reference, or finds it. The same request again gets the same answer. Takes the token of the service, too.',
+  account: 'Passed on once. Needs a gateway token of the role admin.',
+  quote: 'Passed on, and remembered: a deposit with its rate id knows how old it is.',
+  read: PASSED_ON,
+  report: PASSED_ON,
+};
