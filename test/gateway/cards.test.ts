@@ -17,6 +17,8 @@ import { CANARY_CARD } from '../harness/parties.js';
 import { canariesIn, decryptedHistory, filesOf } from '../flows/cards/find-canaries.js';
 import { until } from '../harness/until.js';
 import { keyring } from '../harness/fixed.js';
+import { accessOf } from '../harness/service.js';
+import { sample } from './proxy/caller.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
 const dataConverter = createDataConverter({ keyring, namespace: 'default' });
@@ -120,6 +122,7 @@ describe('cards at a gateway', () => {
   let worker: RunningWorker;
   let folder: string;
   let scratch: string;
+  const forgotten = new Set<string>();
 
   beforeAll(async () => {
     installRuntime(log);
@@ -143,6 +146,8 @@ describe('cards at a gateway', () => {
     });
     const first: { gateway?: GatewayUnderTest } = {};
     const serveCards: ServeCards = (cards) => {
+      const forget = cards.forget.bind(cards);
+      vi.spyOn(cards, 'forget').mockImplementation((token) => void (forgotten.add(token), forget(token)));
       const store = first.gateway?.store;
       if (store === undefined) throw new Error('a card came before its gateway');
       return startCardWorker({
@@ -154,7 +159,8 @@ describe('cards at a gateway', () => {
         cards,
       });
     };
-    const one = await gatewayUnderTest({ gateway: { taskQueue, serveCards } });
+    const access = accessOf(service, 'sandbox');
+    const one = await gatewayUnderTest({ gateway: { taskQueue, serveCards, service: access } });
     first.gateway = one;
     folder = one.settings.towlineHome;
     const two = await gatewayUnderTest({ gateway: { taskQueue, serveCards }, wrapStore: () => one.store });
@@ -253,6 +259,24 @@ describe('cards at a gateway', () => {
     expect((await post('/flows/card-deposit', { ...body, amount: '1' })).status).toBe(409);
     expect(await executions(body.referenceId)).toBe(1);
   });
+
+  it.each(['by a flow', 'by the proxy'])(
+    'of a request that was begun %s, and is repeated, are dropped at once',
+    async (begun) => {
+      const { referenceId } = newInput('repeated');
+      const { path, body } = sample('createCardDeposit', referenceId);
+      if (begun === 'by a flow') {
+        await post('/flows/card-deposit', { ...body, card });
+        await untilStage(referenceId, 'tracking');
+      }
+      for (const times of [1, 2, 3]) {
+        const before = forgotten.size;
+        const { status } = await post(path, { ...body, card });
+        expect([times, status, forgotten.size - before]).toEqual([times, 200, 1]);
+      }
+      expect(await executions(referenceId)).toBe(1);
+    },
+  );
 
   it('start a flow by their token, which is sent by the gateway that gave it', async () => {
     for (const at of [0, 1]) {

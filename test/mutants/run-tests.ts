@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const KEPT_CHARACTERS = 4_000;
@@ -12,7 +13,12 @@ export interface TestReport {
     readonly status: string;
     /** Why the file could not run. */
     readonly message: string;
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[];
+    readonly assertionResults: readonly {
+      readonly fullName: string;
+      readonly status: string;
+      /** Ms. */
+      readonly duration?: number;
+    }[];
   }[];
 }
 
@@ -43,8 +49,7 @@ export function runTests(
   env: Readonly<Record<string, string>> = {},
   limitMs = 3_600_000,
 ): Promise<{ readonly code: number | null; readonly report: TestReport }> {
-  const outputFile = join(copy, `report-${env['MUTANT'] ?? ''}.json`);
-  rmSync(outputFile, { force: true });
+  const outputFile = join(copy, `report-${randomUUID()}.json`);
   const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs');
   return new Promise((resolve, reject) => {
     // A group of its own: a process of tests that loops for ever is ended with the others.

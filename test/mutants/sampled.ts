@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -18,7 +19,8 @@ const SPARE_MS = 60_000;
 /** The tests mostly wait: one at a time leaves a core idle. */
 const MUTANTS_PER_CORE = 2;
 const CONFIG = ['--config', 'test/mutants/vitest.config.mjs'];
-const testsOf = (names: readonly string[]) => ({ MUTANT_TESTS: JSON.stringify(names) });
+/** No mutant has this number. */
+const NONE = -1;
 
 export interface SampleOptions {
   /** Beginnings of `FILE:LINE`. Empty: everything. */
@@ -41,8 +43,22 @@ export interface Verdict extends Mutant {
 
 interface TestFile {
   readonly name: string;
-  readonly ms: number;
+  /** What it takes besides its tests. */
+  readonly setUpMs: number;
+  readonly tests: readonly { readonly name: string; readonly ms: number; readonly reached: ReadonlySet<number> }[];
+  /** Outside of its tests. */
   readonly reached: ReadonlySet<number>;
+  /** Whether a part of its tests can be run alone, or only all of them, or none, since they fail without any mutant. */
+  runs: 'in parts' | 'whole' | 'not at all';
+}
+
+/** Tests of one file. */
+interface Chosen {
+  readonly file: TestFile;
+  readonly names: readonly string[];
+  readonly ms: number;
+  /** How many mutants they reach: the fewer, the more they are about this one. */
+  readonly reach: number;
 }
 
 /** A verdict in one line; in three, with both texts, if no test found the mutant. */
@@ -84,7 +100,7 @@ export async function judgeSample(options: SampleOptions, say: (line: string) =>
     const waiting = [...mutants];
     const work = async () => {
       for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
-        const verdict = await judge(copy, mutant, files);
+        const verdict = await judge(copy, mutant, files, say);
         verdicts.push(verdict);
         say(`[${verdicts.length}/${mutants.length}] ${lineOf(verdict)}`);
         if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(verdicts, null, 1));
@@ -138,44 +154,89 @@ function withImports(file: string, texts = new Map<string, string>()): ReadonlyM
   return texts;
 }
 
-/** What each file of tests reaches, and how long it takes: most specific and fastest first. */
+/** What each test reaches, and how long it takes. */
 async function dryRun(
   copy: string,
   tests: readonly string[],
   say: (line: string) => void,
 ): Promise<readonly TestFile[]> {
   const reachFile = join(copy, 'reached.jsonl');
-  const { report } = await runTests(copy, CONFIG, { ...testsOf(tests), MUTANT: '', MUTANT_REACH: reachFile });
-  const reachedBy = new Map<string, readonly number[]>();
+  const { report } = await runTests(copy, CONFIG, { ...testsIn(copy, tests), MUTANT: '', MUTANT_REACH: reachFile });
+  const reachedBy = new Map<string, ReadonlySet<number>>();
   for (const line of readFileSync(reachFile, 'utf8').trim().split('\n')) {
-    const { file, reached } = JSON.parse(line) as { file: string; reached: readonly number[] };
-    reachedBy.set(file, reached);
+    const { file, test, reached } = JSON.parse(line) as { file: string; test: string; reached: readonly number[] };
+    reachedBy.set(`${file}\n${test}`, new Set(reached));
   }
-  return report.testResults
-    .flatMap((file) => {
-      const name = file.name.slice(copy.length + 1);
-      const [failure] = failuresOf(file);
-      // It would find every mutant.
-      if (failure !== undefined) say(`LEFT OUT, since it fails without any mutant: ${name}: ${failure}`);
-      const reached = new Set(reachedBy.get(file.name));
-      return failure === undefined ? [{ name, ms: file.endTime - file.startTime, reached }] : [];
-    })
-    .toSorted((a, b) => a.ms * a.reached.size - b.ms * b.reached.size);
+  return report.testResults.flatMap((file): TestFile[] => {
+    const name = file.name.slice(copy.length + 1);
+    const [failure] = failuresOf(file);
+    // It would find every mutant.
+    if (failure !== undefined) say(`LEFT OUT, since it fails without any mutant: ${name}: ${failure}`);
+    if (failure !== undefined) return [];
+    const reachedIn = (test: string) => reachedBy.get(`${file.name}\n${test}`) ?? new Set();
+    const each = file.assertionResults.map(({ fullName, duration = 0 }) => {
+      return { name: fullName, ms: duration, reached: reachedIn(fullName) };
+    });
+    const testsMs = each.reduce((sum, { ms }) => sum + ms, 0);
+    const setUpMs = Math.max(0, file.endTime - file.startTime - testsMs);
+    return [{ name, setUpMs, tests: each, reached: reachedIn(''), runs: 'in parts' }];
+  });
 }
 
-async function judge(copy: string, mutant: Mutant, files: readonly TestFile[]): Promise<Verdict> {
+/** The tests of the file that reach the mutant; all, if only what surrounds them does. */
+function chosenFrom(file: TestFile, id: number): readonly Chosen[] {
+  const reaching = file.tests.filter(({ reached }) => reached.has(id));
+  if (file.runs === 'not at all' || (reaching.length === 0 && !file.reached.has(id))) return [];
+  const tests = reaching.length === 0 || file.runs === 'whole' ? file.tests : reaching;
+  const ms = tests.reduce((sum, test) => sum + test.ms, file.setUpMs);
+  const reach = new Set(tests.flatMap(({ reached }) => [...reached])).size;
+  return [{ file, names: tests.map(({ name }) => name), ms, reach: Math.max(1, reach) }];
+}
+
+async function judge(
+  copy: string,
+  mutant: Mutant,
+  files: readonly TestFile[],
+  say: (line: string) => void,
+): Promise<Verdict> {
   const startedMs = performance.now();
   const verdict = (result: Verdict['result'], by?: string): Verdict => {
     return { ...mutant, result, by, seconds: Math.round((performance.now() - startedMs) / 100) / 10 };
   };
-  let plannedMs = 0;
-  const tests = files
-    .filter(({ reached }) => reached.has(mutant.id))
-    .filter(({ ms }, place) => (plannedMs += ms) <= PATIENCE_MS || place === 0);
-  if (tests.length === 0) return verdict('unreached');
-  const env = { ...testsOf(tests.map(({ name }) => name)), MUTANT: String(mutant.id) };
-  const { code, report } = await runTests(copy, CONFIG, env, SPARE_MS + 4 * plannedMs);
-  if (code === null) return verdict('timed out');
-  const failed = report.testResults.find((file) => failuresOf(file).length > 0);
-  return code === 0 ? verdict('survived') : verdict('killed', failed && `${failed.name.slice(copy.length + 1)}: ${failuresOf(failed)[0]}`); // prettier-ignore
+  for (;;) {
+    const reaching = files
+      .flatMap((file) => chosenFrom(file, mutant.id))
+      .toSorted((a, b) => a.ms * a.reach - b.ms * b.reach);
+    let plannedMs = 0;
+    const chosen = reaching.filter(({ ms }, place) => (plannedMs += ms) <= PATIENCE_MS || place === 0);
+    if (chosen.length === 0) return verdict('unreached');
+    const { code, failed } = await meet(copy, mutant.id, chosen);
+    if (code === null) return verdict('timed out');
+    if (code === 0) return verdict('survived');
+    // A test that does not pass alone, or passes by chance, has found nothing.
+    const alone = chosen.filter(({ file }) => failed === undefined || file.name === failed.file);
+    const without = await meet(copy, NONE, alone);
+    if (without.code === 0) return verdict('killed', failed && `${failed.file}: ${failed.test}`);
+    for (const { file } of alone) {
+      file.runs = file.runs === 'in parts' ? 'whole' : 'not at all';
+      say(`WITHOUT ANY MUTANT it fails, and now runs ${file.runs}: ${file.name}`);
+    }
+  }
+}
+
+/** Runs tests with a mutant switched on. */
+async function meet(copy: string, mutant: number, chosen: readonly Chosen[]) {
+  const files = chosen.map(({ file }) => file.name);
+  const names = chosen.flatMap((each) => each.names);
+  const limitMs = SPARE_MS + 4 * chosen.reduce((sum, { ms }) => sum + ms, 0);
+  const { code, report } = await runTests(copy, CONFIG, { ...testsIn(copy, files, names), MUTANT: String(mutant) }, limitMs); // prettier-ignore
+  const file = report.testResults.find((each) => failuresOf(each).length > 0);
+  return { code, failed: file && { file: file.name.slice(copy.length + 1), test: failuresOf(file)[0] } };
+}
+
+/** In a file, since their names are long. @param names all tests of the files if there are none */
+function testsIn(copy: string, files: readonly string[], names?: readonly string[]) {
+  const path = join(copy, `tests-${randomUUID()}.json`);
+  writeFileSync(path, JSON.stringify({ files, names }));
+  return { MUTANT_TESTS: path };
 }

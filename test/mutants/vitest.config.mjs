@@ -1,10 +1,14 @@
 // The tests of one mutant in the order that the runner gives, or of none: then each file in a process of its own, so that
 // what it reaches is known. Servers and bundle are the runner's.
+import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 
-const files = JSON.parse(process.env.MUTANT_TESTS);
+// Without names: all tests of these files.
+const { files, names } = JSON.parse(readFileSync(process.env.MUTANT_TESTS, 'utf8'));
 const isDryRun = process.env.MUTANT === '';
+
+const escaped = (name) => name.replaceAll(/[$()*+.?[\\\]^{|}/-]/g, '\\$&');
 
 class GivenOrder extends BaseSequencer {
   async sort(specifications) {
@@ -17,6 +21,7 @@ export default defineConfig({
   test: {
     globals: true,
     include: files,
+    ...(names === undefined ? {} : { testNamePattern: new RegExp(`^(?:${names.map(escaped).join('|')})$`) }),
     setupFiles: ['test/setup/property-seed.ts', 'test/mutants/switch.ts'],
     pool: 'forks',
     isolate: isDryRun,

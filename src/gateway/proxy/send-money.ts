@@ -16,6 +16,9 @@ import type { MoneyRequest, SentReference } from './money-request.js';
 /**
  * Starts or finds the flow of a money POST, and answers with the service's answer as soon as it is known; else 202. The
  * same request again finds the same flow, whose answer its claim keeps for ever.
+ *
+ * @returns whether a flow was started that may still have its POST to send. One that is answered has sent it, and a
+ * repetition gets the same answer from Temporal as the request that started the flow.
  */
 export async function sendMoney(
   deps: ProxyDeps,
@@ -38,7 +41,7 @@ export async function sendMoney(
   deps.dispatcher.releaseWaiting(address.flowId);
   const isAnswered = first.kind === 'answered' && (await answerOfFlow(deps, request, reply, first.answer));
   if (!isAnswered) await answerByState(deps, request, reply);
-  return { started: true };
+  return { started: !isAnswered };
 }
 
 /**
