@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { WorkflowHandle } from '@temporalio/client';
 import { RateLimitedError, RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
@@ -157,6 +158,18 @@ describe('an invoice that the lookup has once shown as paid', () => {
 
   test('is followed, though the next lookup shows an older copy: it is not called unpaid', async () => {
     await expectFollowed(await waiting('shown-once'));
+  });
+
+  test('is followed, though the store was away when a cancel was refused for it, and the next lookup shows an older copy', async () => {
+    const flow = await waiting('shown-in-outage');
+    const { claims } = decisions.store;
+    const away = vi.spyOn(claims, 'voidUnsent').mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
+    const refused = expect(flow.handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toThrow();
+    await until('its claim to be closed', async () => away.mock.calls.length > 0);
+    await decisions.bench.pass(60_000 * TIME_SCALE);
+    await refused;
+    away.mockRestore();
+    await expectFollowed(flow);
   });
 
   test('is followed after two cancels that were refused for it, the second one against an older copy', async () => {

@@ -36,7 +36,15 @@ const running = new Set<number>();
 
 /** Ends all tests that run, with the processes that they started. */
 export function endTests(): void {
-  for (const pid of running) process.kill(-pid, 'SIGKILL');
+  for (const pid of running) end(pid);
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has just ended by itself.
+  }
 }
 
 /**
@@ -64,7 +72,7 @@ export function runTests(
     running.add(pid);
     let output = '';
     child.stderr.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-KEPT_CHARACTERS)));
-    const timer = setTimeout(() => process.kill(-pid, 'SIGKILL'), limitMs);
+    const timer = setTimeout(() => end(pid), limitMs);
     child.on('error', reject);
     child.on('close', (code) => {
       clearTimeout(timer);

@@ -1,5 +1,5 @@
 import { condition } from '@temporalio/workflow';
-import type { PaidReading } from '../../activities/types.js';
+import type { ClaimRef, PaidReading } from '../../activities/types.js';
 import { paidElsewhere } from '../../src/protocol/decisions.js';
 import {
   ATTEMPT_WORDS,
@@ -22,6 +22,7 @@ import {
   POLL,
   RECORD_PATIENCE_MS,
   SETTLE_PATIENCE_MS,
+  STOP_AGAIN_MS,
 } from '../engine/policies.js';
 import { voidUnsent } from '../engine/stop.js';
 import { AT_LEAST_MS, observed, within } from '../engine/waits.js';
@@ -108,11 +109,22 @@ export async function whyNotStopped(flow: Flow, payment: Payment): Promise<strin
   const why = says === 'cannot-tell' ? 'it is not known whether the invoice was paid' : 'the invoice was paid already';
   const { money } = flow;
   // If our payment waits to be sent, it is cancelled if another one was made, or past the deadline if that is unknown.
-  if (money.at === 'claimed' && (says !== 'cannot-tell' || flow.deadlinePassed))
-    await voidUnsent(flow, money.claim, why);
+  if (money.at === 'claimed' && (says !== 'cannot-tell' || flow.deadlinePassed)) {
+    const isVoid = await voidUnsent(flow, money.claim, why);
+    // A later attempt may meet an older copy of the record.
+    if (isVoid === undefined && payment.shownPaid !== undefined) void voidOnceStoreIsBack(flow, money.claim, why);
+  }
   // The flow follows the payment.
   payment.lookNow = true;
   return why;
+}
+
+/** Runs beside the flow, until nothing can be sent under the claim any more, or something was. */
+async function voidOnceStoreIsBack(flow: Flow, claim: ClaimRef, why: string): Promise<void> {
+  const isOver = () => flow.money.at !== 'claimed' || flow.view().outcome !== null;
+  while (!(await condition(isOver, flow.scaled(STOP_AGAIN_MS)))) {
+    if ((await voidUnsent(flow, claim, why)) !== undefined) return;
+  }
 }
 
 async function untilAnswered(flow: Flow, payment: Payment, beforeOurs: boolean): Promise<PaidReading> {
