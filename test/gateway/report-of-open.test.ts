@@ -29,7 +29,7 @@ describe('the report of a flow that is open', () => {
       },
     });
     const client = Object.create(tested.client, { workflowService: { value: watched } }) as typeof tested.client;
-    const report = await createFlowReader(client).report(`bridge-transfer/${reference}`);
+    const report = await createFlowReader(client, { reportWithinMs: 60_000 }).report(`bridge-transfer/${reference}`);
     expect(report?.view).toMatchObject({ state: 'running', stage: expect.any(String) });
     expect(asked).toEqual([]);
   });

@@ -5,7 +5,8 @@ const counts = new Map<string, number>();
 
 /**
  * A reference that no other test uses, and the same one in every run: what is seeded by references (the sandbox's
- * faults and adversary) then does the same every time. It is the word, a hash of the test file's path, and a count.
+ * faults and adversary) then does the same every time. It is the word, a hash of the test file's path, and a count. Runs
+ * that share a Temporal server name themselves in `TEST_RUN`.
  */
 export function newReference(word = 'ref'): string {
   const ofFile = `${word}-${fileHash()}`;
@@ -20,5 +21,6 @@ const runner = globalThis as { expect?: { getState(): { testPath?: string } } };
 /** Eight hex digits for the test file that runs. */
 function fileHash(): string {
   const path = runner.expect?.getState().testPath ?? 'soak';
-  return createHash('sha256').update(relative(process.cwd(), path)).digest('hex').slice(0, 8);
+  const place = (process.env['TEST_RUN'] ?? '') + relative(process.cwd(), path);
+  return createHash('sha256').update(place).digest('hex').slice(0, 8);
 }

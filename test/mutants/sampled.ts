@@ -236,7 +236,8 @@ async function meet(copy: string, mutant: number, chosen: readonly Chosen[]) {
 
 /** In a file, since their names are long. @param names all tests of the files if there are none */
 function testsIn(copy: string, files: readonly string[], names?: readonly string[]) {
-  const path = join(copy, `tests-${randomUUID()}.json`);
+  const run = randomUUID();
+  const path = join(copy, `tests-${run}.json`);
   writeFileSync(path, JSON.stringify({ files, names }));
-  return { MUTANT_TESTS: path };
+  return { MUTANT_TESTS: path, TEST_RUN: run };
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
-import type { TimelineEntry } from '../../src/protocol/messages.js';
+import type { FlowView, TimelineEntry } from '../../src/protocol/messages.js';
+import { PARK_SENTENCES } from '../../src/protocol/vocabulary.js';
 import { MAX_TIMELINE } from '../../workflows/engine/policies.js';
-import { withEntry } from '../../workflows/engine/timeline.js';
+import { currentDetails, withEntry } from '../../workflows/engine/timeline.js';
 
 const entry = (index: number): TimelineEntry => ({ at: '', stage: '', by: 'flow', detail: String(index) });
 const written = (count: number) =>
@@ -36,5 +37,62 @@ describe('the timeline', () => {
     const copy = [...before];
     withEntry(before, entry(999));
     expect(before).toEqual(copy);
+  });
+});
+
+describe('what the Temporal UI shows of a flow', () => {
+  const timeline = Array.from({ length: 14 }, (_, index): TimelineEntry => {
+    return { at: `2026-01-31T12:30:${index + 10}.123Z`, stage: 'tracking', by: 'service', detail: `step ${index}` };
+  });
+  const running: FlowView = {
+    kind: 'onramp',
+    reference: 'r-1',
+    flowId: 'onramp/r-1',
+    state: 'running',
+    stage: 'tracking',
+    serviceReference: 'S-7',
+    startedAt: '',
+    updatedAt: '',
+    deadlineAt: '2026-02-01T00:00:00.000Z',
+    parked: null,
+    outcome: null,
+    timeline,
+  };
+  const shown = (view: Partial<FlowView>) => currentDetails({ ...running, ...view }).split('\n\n');
+  const latest = Array.from(
+    { length: 12 },
+    (_, index) => `- 01-31 12:30:${index + 12} · tracking · service: step ${index + 2}`,
+  ).join('\n');
+
+  it('while it runs: its state, the reference at the service, its deadline, and the latest twelve steps', () => {
+    expect(shown({})).toEqual([
+      '**onramp r-1** is **running** (tracking)',
+      'Reference at the service: `S-7`',
+      'Deadline: 2026-02-01T00:00:00.000Z',
+      latest,
+    ]);
+    expect(shown({ serviceReference: null, deadlineAt: null }).slice(1, -1)).toEqual(['Deadline: none']);
+  });
+
+  it('while it is parked: why, since when, what may be ordered, and the evidence', () => {
+    const parked: FlowView['parked'] = {
+      reason: 'no_settlement',
+      since: '2026-01-31T13:00:00.000Z',
+      actions: ['keep-waiting', 'mark-failed'],
+      evidence: { words: ['PENDING'] },
+    };
+    expect(shown({ state: 'parked', serviceReference: null, parked }).slice(1)).toEqual([
+      `**${PARK_SENTENCES.no_settlement}** (\`no_settlement\`, since 2026-01-31T13:00:00.000Z)`,
+      'A person decides: `keep-waiting`, `mark-failed`',
+      '```json\n{\n "words": [\n  "PENDING"\n ]\n}\n```',
+      latest,
+    ]);
+  });
+
+  it('once it has ended: how and why', () => {
+    const failed: FlowView['outcome'] = { state: 'failed', reason: 'failed_at_service', detail: 'It failed.' };
+    expect(shown({ state: 'failed', outcome: failed })[1]).toBe('`failed_at_service`: It failed.');
+    const completed: FlowView['outcome'] = { state: 'completed', reason: null, detail: 'It was paid.' };
+    expect(shown({ state: 'completed', outcome: completed })[1]).toBe('It was paid.');
   });
 });

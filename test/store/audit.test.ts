@@ -137,6 +137,11 @@ describeStores('the audit log', (kind) => {
     await temporary.execute(`DELETE FROM audit WHERE chain = 2`);
     // Nothing in the database shows it any more: heads are exported for this case.
     expect(await problems()).toEqual([]);
+    const earlier = { chain: 9, number: 1, hash: 'h' };
+    expect((await store.audit.verify([earlier, ...heads])).problems).toEqual([
+      'Chain 9, entry 1 is missing: the heads that were kept had it as an end.',
+      'Chain 1, entry 3 is missing: the heads that were kept had it as an end.',
+    ]);
     expect((await store.audit.verify(heads)).problems).toEqual([
       'Chain 1, entry 3 is missing: the heads that were kept had it as an end.',
     ]);

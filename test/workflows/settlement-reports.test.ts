@@ -58,7 +58,9 @@ describe("a provider's trusted settlement, reported to the service,", () => {
   ])('%s completes its flow, and the service is informed', async (_, bodyOf) => {
     const { reference, handle } = await tracked('odd');
     await settled(reference, bodyOf(reference));
-    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    const { view } = (await handle.result()) as FlowReport;
+    expect(view.state).toBe('completed');
+    expect(view.timeline.find(({ detail }) => detail.startsWith('COMPLETED'))).toMatchObject({ by: 'provider' });
     expect(await serviceStatus(reference)).toBe('COMPLETED');
   });
 
