@@ -77,8 +77,13 @@ describe('a parked flow', () => {
       const before = await lengthOf(handle);
       await decisions.bench.pass(HOUR_MS * TIME_SCALE);
       expect(await lengthOf(handle)).toBe(before);
+      const { matters } = decisions.store;
+      const shown = async () =>
+        (await matters.due(1_000)).matters.find(({ content }) => content.flowId === handle.workflowId);
+      expect(await shown()).toMatchObject({ content: { reason }, resolvedAtMs: undefined });
       await decisions.move(reference, word, operation);
       expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
+      expect((await shown())?.resolvedAtMs).toEqual(expect.any(Number));
     },
   );
 

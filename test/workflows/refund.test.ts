@@ -39,6 +39,15 @@ describe('after a failure without a refund', () => {
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
   });
 
+  test('the refund is not sent before the service has had a quarter of an hour since the failure to refund by itself', async () => {
+    const { refund, handle } = await failed('in-time', true);
+    await bench.pass(14 * 60_000);
+    expect((await handle.query<FlowReport>('flow')).view.stage).toBe('refunding');
+    expect(await bench.executions('sendCrypto', refund)).toBe(0);
+    expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
+    expect(await bench.executions('sendCrypto', refund)).toBe(1);
+  });
+
   test('a lost answer of the refund is settled by the status lookup: executed once, and refunded', async () => {
     await bench.control('POST', '/faults', { operation: 'sendCrypto', kind: 'answer-lost', first: 1 });
     const { refund, handle } = await failed('lost', true);
