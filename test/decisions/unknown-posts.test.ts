@@ -171,10 +171,12 @@ describe('a crypto send whose answer was lost', () => {
     lose = 'before';
     lookup = refusal(404, 'no such transaction');
     const { handle } = await start('unreachable', { deadlineSeconds: 200 });
-    await parked(handle);
+    const { deadlineAt: first } = await parked(handle);
+    await decisions.bench.pass(200_000 * TIME_SCALE);
     lose = 'not-sent';
     await resolve(handle, 'send-again');
-    await noted(handle, /to be sent again/);
+    const { deadlineAt: second } = (await noted(handle, /to be sent again/)).view;
+    expect(Date.parse(second ?? '')).toBeGreaterThan(Date.parse(first ?? ''));
     const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('unknown_outcome');
     await untilFlow(handle, (report) => report.view.parked?.reason === 'not_found_at_service');
