@@ -27,6 +27,8 @@ export default defineConfig({
     isolate: isDryRun,
     ...(isDryRun ? { maxWorkers: 4 } : { maxWorkers: 1, bail: 1 }),
     sequence: { sequencer: GivenOrder },
+    // Of flows that still run when their test is over: only a test decides.
+    dangerouslyIgnoreUnhandledErrors: true,
     testTimeout: 120_000,
     hookTimeout: 120_000,
     experimental: { fsModuleCache: true, fsModuleCachePath: '.vitest-modules' },
