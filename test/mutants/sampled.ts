@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { packageRoot } from '../../src/package-root.js';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.js';
 import { copyOfSources } from '../harness/planted.js';
@@ -206,7 +206,7 @@ async function judge(
   for (;;) {
     const reaching = files
       .flatMap((file) => chosenFrom(file, mutant.id))
-      .toSorted((a, b) => a.ms * a.reach - b.ms * b.reach);
+      .toSorted((a, b) => likeness(b, mutant) - likeness(a, mutant) || a.ms * a.reach - b.ms * b.reach);
     let plannedMs = 0;
     const chosen = reaching.filter(({ ms }, place) => (plannedMs += ms) <= PATIENCE_MS || place === 0);
     if (chosen.length === 0) return verdict('unreached');
@@ -222,6 +222,12 @@ async function judge(
       say(`WITHOUT ANY MUTANT it fails, and now runs ${file.runs}: ${file.name}`);
     }
   }
+}
+
+/** How many words the names of both files share: tests of what was changed come first. */
+function likeness({ file }: Chosen, mutant: Mutant): number {
+  const words = basename(mutant.file, '.ts').split('-');
+  return basename(file.name, '.test.ts').split('-').filter((word) => words.includes(word)).length; // prettier-ignore
 }
 
 /** Runs tests with a mutant switched on. */
