@@ -28,6 +28,22 @@ describe('a refund that the input orders, and what came in', () => {
     await handle.terminate();
   });
 
+  test('cannot be sent after an accepted event whose amount cannot be read, whoever orders it', async () => {
+    const { refund, handle } = await tracked('unread');
+    await handle.signal('events', [trusted('PAYMENT_CONFIRMED', { facts: { cryptoAmount: UNREADABLE } })]);
+    expect((await parked(handle)).parked?.reason).toBe('event_mismatch');
+    await resolve(handle, 'accept-event');
+    await handle.signal('events', [failed()]);
+    const why = expect.stringMatching(/cannot be sent by us: an event says .* an amount that cannot be read/);
+    for (const times of [1, 2]) {
+      await noted(handle, /parked: refund_needed/);
+      expect((await parked(handle)).parked?.evidence).toMatchObject({ why, refund: null });
+      if (times === 1) await resolve(handle, 'refund-now');
+    }
+    expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
+    await handle.terminate();
+  });
+
   test.each([
     ['PAYMENT_CONFIRMED', { cryptoAmount: '5' }, /an unverified event says that 5 USDC came in/],
     ['FAILED', { cryptoAmount: '5' }, /an unverified event says that 5 USDC came in/],

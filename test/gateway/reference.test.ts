@@ -74,6 +74,16 @@ describe('the API reference', () => {
     );
   });
 
+  it('shows an event as an example at the one URL of events that is the same for everyone', () => {
+    const inbound = described.filter(({ operation }) => (operation['tags'] as string[]).includes('inbound'));
+    const examples = inbound.flatMap(({ path, operation }) => {
+      const { example } = operation['requestBody'].content['application/json'];
+      return example === undefined ? [] : [[path, Object.keys(example as object)]];
+    });
+    expect(inbound.length).toBeGreaterThan(2);
+    expect(examples).toEqual([[expect.stringMatching(/settlement$/), ['provider_reference_id', 'status']]]);
+  });
+
   it('names a second person for the orders that may wait for one, and for no other', () => {
     const mayWait = described.filter(
       ({ path, operation }) => !path.startsWith('/api/') && '202' in operation['responses'],
