@@ -92,7 +92,7 @@ async function hunt(copy: string, mutants: readonly Mutant[]): Promise<number> {
 }
 
 async function failedIn(copy: string, tests: readonly string[]): Promise<readonly string[]> {
-  const { report } = await runTests(copy, [...tests, '--project=main']);
+  const report = await runTests(copy, [...tests, '--project=main']);
   const broken = report.testResults.find((file) => file.assertionResults.length === 0);
   if (broken !== undefined) throw new Error(`${broken.name} could not run, which shows nothing: ${broken.message}`);
   return report.testResults.flatMap((file) => failuresOf(file));

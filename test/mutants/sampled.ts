@@ -7,7 +7,7 @@ import { bundleWorkflows } from '../../src/temporal/workflow-bundle.js';
 import { copyOfSources } from '../harness/planted.js';
 import { createRandom } from '../harness/random.js';
 import { startServers, stopTestServers } from '../setup/test-servers.js';
-import { endTests, failuresOf, runTests } from './run-tests.js';
+import { endTests, failuresOf, runTests, type TestReport } from './run-tests.js';
 import { changesOf, filesOf, mutatedFiles, weave, type Mutant } from './operators.js';
 
 /** They start processes, know nothing of the mutated files, or read sources and bundle as text, which has the mutants in it. */
@@ -161,7 +161,7 @@ async function dryRun(
   say: (line: string) => void,
 ): Promise<readonly TestFile[]> {
   const reachFile = join(copy, 'reached.jsonl');
-  const { report } = await runTests(copy, CONFIG, { ...testsIn(copy, tests), MUTANT: '', MUTANT_REACH: reachFile });
+  const report = await runTests(copy, CONFIG, { ...testsIn(copy, tests), MUTANT: '', MUTANT_REACH: reachFile });
   const reachedBy = new Map<string, ReadonlySet<number>>();
   for (const line of readFileSync(reachFile, 'utf8').trim().split('\n')) {
     const { file, test, reached } = JSON.parse(line) as { file: string; test: string; reached: readonly number[] };
@@ -174,7 +174,8 @@ async function dryRun(
     if (failure !== undefined) say(`LEFT OUT, since it fails without any mutant: ${name}: ${failure}`);
     if (failure !== undefined) return [];
     const reachedIn = (test: string) => reachedBy.get(`${file.name}\n${test}`) ?? new Set();
-    const each = file.assertionResults.map(({ fullName, duration = 0 }) => {
+    const passed = file.assertionResults.filter(({ status }) => status === 'passed');
+    const each = passed.map(({ fullName, duration = 0 }) => {
       return { name: fullName, ms: duration, reached: reachedIn(fullName) };
     });
     const testsMs = each.reduce((sum, { ms }) => sum + ms, 0);
@@ -191,6 +192,11 @@ function chosenFrom(file: TestFile, id: number): readonly Chosen[] {
   const ms = tests.reduce((sum, test) => sum + test.ms, file.setUpMs);
   const reach = new Set(tests.flatMap(({ reached }) => [...reached])).size;
   return [{ file, names: tests.map(({ name }) => name), ms, reach: Math.max(1, reach) }];
+}
+
+interface Failed {
+  readonly file: string;
+  readonly test: string;
 }
 
 async function judge(
@@ -210,13 +216,12 @@ async function judge(
     let plannedMs = 0;
     const chosen = reaching.filter(({ ms }, place) => (plannedMs += ms) <= PATIENCE_MS || place === 0);
     if (chosen.length === 0) return verdict('unreached');
-    const { code, failed } = await meet(copy, mutant.id, chosen);
-    if (code === null) return verdict('timed out');
-    if (code === 0) return verdict('survived');
+    const met = await meet(copy, mutant.id, chosen);
+    if (met === 'not done') return verdict('timed out');
+    if (met === 'passed') return verdict('survived');
     // A test that does not pass alone, or passes by chance, has found nothing.
-    const alone = chosen.filter(({ file }) => failed === undefined || file.name === failed.file);
-    const without = await meet(copy, NONE, alone);
-    if (without.code === 0) return verdict('killed', failed && `${failed.file}: ${failed.test}`);
+    const alone = chosen.filter(({ file }) => file.name === met.file);
+    if ((await meet(copy, NONE, alone)) === 'passed') return verdict('killed', `${met.file}: ${met.test}`);
     for (const { file } of alone) {
       file.runs = file.runs === 'in parts' ? 'whole' : 'not at all';
       say(`WITHOUT ANY MUTANT it fails, and now runs ${file.runs}: ${file.name}`);
@@ -230,15 +235,20 @@ function likeness({ file }: Chosen, mutant: Mutant): number {
   return basename(file.name, '.test.ts').split('-').filter((word) => words.includes(word)).length; // prettier-ignore
 }
 
-/** Runs tests with a mutant switched on. */
-async function meet(copy: string, mutant: number, chosen: readonly Chosen[]) {
+/** Runs tests with a mutant switched on. A process of them may loop for ever: then vitest waits, or gives it up. */
+async function meet(copy: string, mutant: number, chosen: readonly Chosen[]): Promise<'passed' | 'not done' | Failed> {
   const files = chosen.map(({ file }) => file.name);
   const names = chosen.flatMap((each) => each.names);
   const limitMs = SPARE_MS + 4 * chosen.reduce((sum, { ms }) => sum + ms, 0);
-  const { code, report } = await runTests(copy, CONFIG, { ...testsIn(copy, files, names), MUTANT: String(mutant) }, limitMs); // prettier-ignore
-  const file = report.testResults.find((each) => failuresOf(each).length > 0);
-  return { code, failed: file && { file: file.name.slice(copy.length + 1), test: failuresOf(file)[0] } };
+  const report = await runTests(copy, CONFIG, { ...testsIn(copy, files, names), MUTANT: String(mutant) }, limitMs);
+  const failed = report.testResults.find((file) => failuresOf(file).length > 0);
+  if (failed !== undefined) return { file: failed.name.slice(copy.length + 1), test: String(failuresOf(failed)[0]) };
+  const passed = new Set(report.testResults.flatMap(({ assertionResults }) => passedOf(assertionResults)));
+  return names.every((name) => passed.has(name)) ? 'passed' : 'not done';
 }
+
+const passedOf = (tests: TestReport['testResults'][number]['assertionResults']): readonly string[] =>
+  tests.filter(({ status }) => status === 'passed').map(({ fullName }) => fullName);
 
 /** In a file, since their names are long. @param names all tests of the files if there are none */
 function testsIn(copy: string, files: readonly string[], names?: readonly string[]) {
