@@ -23,7 +23,7 @@ A bug that was planted by hand must turn a test red that is named beside it; tho
 
 The sample is drawn from all conditions that are always true or false, operators, conditions of SQL, results, statements,
 strings and lists of the code that decides about money or brings its events. All of it is in one copy of the sources, each
-change switched on for one run of the tests that reach it: those that need no Temporal server, and for src/gateway its own.
+change switched on for one run of the tests that reach it. Those that start processes are left out.
 
 Exit code: 0 if every bug was found, and ${LEAST_PERCENT} % of the sample.`;
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { packageRoot } from '../../src/package-root.js';
 import { bundleWorkflows } from '../../src/temporal/workflow-bundle.js';
 import { copyOfSources } from '../harness/planted.js';
@@ -25,7 +25,7 @@ const NONE = -1;
 export interface SampleOptions {
   /** Beginnings of `FILE:LINE`. Empty: everything. */
   readonly only: readonly string[];
-  /** Beginnings of the paths of tests. Empty: all that need no Temporal server, and for the gateway its own. */
+  /** Beginnings of the paths of tests. Empty: all that may run. */
   readonly tests: readonly string[];
   readonly seed: number;
   readonly count: number;
@@ -89,10 +89,11 @@ export async function judgeSample(options: SampleOptions, say: (line: string) =>
     const bundle = await bundleWorkflows(join(copy, 'workflows', 'index.ts'), join(copy, 'mutants-bundle.js'));
     process.env['TEST_WORKFLOW_BUNDLE'] = bundle.codePath;
 
-    const needsGateway = mutants.some(({ file }) => file.startsWith('src/gateway/'));
     const isChosen = (test: string) =>
       options.tests.length === 0 || options.tests.some((start) => test.startsWith(start));
-    const tests = testFiles(needsGateway).filter(isChosen);
+    const tests = filesOf(['test']).filter(
+      (file) => file.endsWith('.test.ts') && !NOT_RUN.test(file) && isChosen(file),
+    );
     say(`${mutants.length} mutants. First the tests without any: ${tests.length} files`);
     const files = await dryRun(copy, tests, say);
 
@@ -127,31 +128,6 @@ function drawSample({ only, seed, count }: SampleOptions): readonly Mutant[] {
     [all[last], all[other]] = [all[other] as never, all[last] as never];
   }
   return all.slice(0, count).map((change, id) => ({ ...change, id }));
-}
-
-/** Those that run without a Temporal server; of the gateway's, which nearly all want one, all. */
-function testFiles(withGateway: boolean): string[] {
-  return filesOf(['test'])
-    .filter((file) => file.endsWith('.test.ts') && !NOT_RUN.test(file))
-    .filter((file) => (withGateway && file.startsWith('test/gateway/')) || !needsTemporal(file));
-}
-
-function needsTemporal(test: string): boolean {
-  const stack = 'test/harness/stack.ts';
-  const texts = withImports(test);
-  const own = [...texts].flatMap(([file, text]) => (file === stack ? [] : [text])).join('\n');
-  return /TEST_TEMPORAL_|time: 'real'/.test(own) || (texts.has(stack) && !own.includes("time: 'skipping'"));
-}
-
-/** The text of a test, and of every file of test/ that it loads. */
-function withImports(file: string, texts = new Map<string, string>()): ReadonlyMap<string, string> {
-  const path = join(packageRoot(), file);
-  if (texts.has(file) || !file.startsWith('test/') || !existsSync(path)) return texts;
-  const text = readFileSync(path, 'utf8');
-  texts.set(file, text);
-  for (const [, specifier = ''] of text.matchAll(/^(?:import|export)\s(?!type\s)[^;]*?from '(\.[^']+)\.js'/gm))
-    withImports(`${join(dirname(file), specifier)}.ts`, texts);
-  return texts;
 }
 
 /** What each test reaches, and how long it takes. */
