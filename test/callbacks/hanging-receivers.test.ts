@@ -54,18 +54,26 @@ describe('receivers that hang', () => {
   });
 
   it('get a few callbacks at a time from one worker, and other receivers all of theirs', async () => {
-    const { deliver, open } = deliverer();
+    const { deliver, open, counted } = deliverer();
     const hangs = 'https://hangs.example/hook';
     const first = Array.from({ length: 20 }, () => deliver(hangs));
     await until('all to be open', () => open.length === 20);
     await expect(deliver(hangs)).rejects.toMatchObject({ ...NOT_DELIVERED, nextRetryDelay: 1_000 });
     expect(await deliver('https://quick.example/hook')).toMatchObject({ httpStatus: 200 });
+    expect(counted).toEqual(['held_back', 'delivered']);
     for (const arrive of open.splice(0)) arrive();
     await Promise.all(first);
     const again = deliver(hangs);
     await until('it to be open', () => open.length === 1);
     open[0]?.();
     expect(await again).toMatchObject({ httpStatus: 200 });
+  });
+
+  it('are shown with no more than the name of an error that is not ours: it may have the URL', async () => {
+    const { deliver, counted } = deliverer();
+    const problem = 'The callback failed (RangeError).';
+    await expect(deliver('https://broken.example/secret')).rejects.toMatchObject({ details: [{ problem }] });
+    expect(counted).toEqual(['failed']);
   });
 
   it('get one callback at a time once three in a row had no answer, until one has', async () => {
@@ -133,15 +141,19 @@ function deliverer() {
   const at = { nowMs: Date.UTC(2026, 0, 1) };
   vi.spyOn(Date, 'now').mockImplementation(() => at.nowMs);
   const open: (() => void)[] = [];
+  const counted: string[] = [];
+  const metrics = { count: (_: string, { result }: { readonly result: string }) => void counted.push(result) };
   const send = ({ url }: { readonly url: string }) =>
-    url.includes('quick')
-      ? Promise.resolve({ httpStatus: 200, retryAfter: undefined })
-      : !url.includes('hangs')
-        ? Promise.reject(new CallbackUnreachableError('The receiver cannot be reached (no answer in time).'))
-        : new Promise((resolve) => open.push(() => resolve({ httpStatus: 200, retryAfter: undefined })));
+    url.includes('broken')
+      ? Promise.reject(new RangeError(url))
+      : url.includes('quick')
+        ? Promise.resolve({ httpStatus: 200, retryAfter: undefined })
+        : !url.includes('hangs')
+          ? Promise.reject(new CallbackUnreachableError('The receiver cannot be reached (no answer in time).'))
+          : new Promise((resolve) => open.push(() => resolve({ httpStatus: 200, retryAfter: undefined })));
   const log = { info() {}, warn() {}, error() {} };
   const callbacks = { problemOf: () => undefined, send };
-  const deps = { callbacks, log, monotonicMs: () => at.nowMs } as unknown as ActivityDeps;
+  const deps = { callbacks, log, metrics, monotonicMs: () => at.nowMs } as unknown as ActivityDeps;
   const activities = createCallbackActivities(deps);
   const deliver = (url: string) => {
     const notification = { id: 'n', change: { timestamp: 't' }, skipped: [] } as never;
@@ -150,7 +162,7 @@ function deliverer() {
       activities.deliverCallback(target),
     );
   };
-  return { deliver, open, at };
+  return { deliver, open, at, counted };
 }
 
 /** Takes every request and answers none, until it is released. */

@@ -98,6 +98,18 @@ describe('a POST that is not the only one under its reference', () => {
     expect(await ended(handle)).toMatchObject({ state: 'failed' });
   });
 
+  test('is followed if the answer has the same payment hash in another spelling, or the input has none to compare', async () => {
+    for (const hash of ['0xBBbb' + 'b'.repeat(60), 'not known yet']) {
+      const input = transferInput(newReference('same-hash'), LONG) as { crypto_payment: object };
+      const handle = await decisions.bench.start({
+        ...input,
+        crypto_payment: { ...input.crypto_payment, payment_hash: hash },
+      });
+      expect((await noted(handle, /deposit accepted/)).view).toMatchObject({ stage: 'tracking', parked: null });
+      await handle.terminate();
+    }
+  });
+
   test('is an invoice that pays another account: it is not paid, and shows the ends of both accounts only', async () => {
     const reference = newReference('other-account');
     const other = { ...bank, accountNumber: '0099990000' };

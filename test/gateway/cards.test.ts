@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createServiceClient } from '../../src/service-client/index.js';
-import { passesLuhn } from '../../src/gateway/cards/take-card.js';
 import { createCardIntake, createCardVault } from '../../src/gateway/cards/card-intake.js';
 import type { ServeCards } from '../../src/gateway/index.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
@@ -98,19 +97,6 @@ describe('fault 57: a token that sends card after card', () => {
   });
 });
 
-describe('a card number', () => {
-  it.each(['378282246310005', '4111111111111111', '5555555555554444', '6011000990139424', '4222222222222'])(
-    '%s is right, and with any one digit changed it is not',
-    (digits) => {
-      expect(passesLuhn(digits)).toBe(true);
-      for (const [index, digit] of Array.from(digits).entries()) {
-        const changed = digits.slice(0, index) + ((Number(digit) + 1) % 10) + digits.slice(index + 1);
-        expect(passesLuhn(changed)).toBe(false);
-      }
-    },
-  );
-});
-
 describe('cards at a gateway', () => {
   const logged: unknown[] = [];
   const take = (...line: unknown[]) => void logged.push(line);
@@ -147,7 +133,10 @@ describe('cards at a gateway', () => {
     const first: { gateway?: GatewayUnderTest } = {};
     const serveCards: ServeCards = (cards) => {
       const forget = cards.forget.bind(cards);
-      vi.spyOn(cards, 'forget').mockImplementation((token) => void (forgotten.add(token), forget(token)));
+      vi.spyOn(cards, 'forget').mockImplementation((token) => {
+        forgotten.add(token);
+        forget(token);
+      });
       const store = first.gateway?.store;
       if (store === undefined) throw new Error('a card came before its gateway');
       return startCardWorker({

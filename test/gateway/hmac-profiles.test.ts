@@ -7,6 +7,7 @@ import {
   createJsonHmac,
   createRawHmac,
   type SignatureProfile,
+  type SignatureVerdict,
 } from '../../src/gateway/inbound/signatures.js';
 
 const [MINE, MINE_TOO, THEIRS] = ['the first secret', 'the second secret', 'another one entirely'] as const;
@@ -80,6 +81,14 @@ describe('the profile auto', () => {
   const profile = createAnySignature([createRawHmac({ secrets }), createJsonHmac({ secrets })]);
   const body = '{"event":"e","data":{}}';
   const raw = { 'x-webhook-signature': mac(MINE, body) };
+
+  it('calls a signature stale beside a right one, unless another is wrong', () => {
+    const saying = (said: SignatureVerdict) => ({ name: said, verify: () => said });
+    const together = (...said: readonly SignatureVerdict[]) => verdict(createAnySignature(said.map(saying)), {}, '{}');
+    expect(together('valid', 'stale', 'absent')).toBe('stale');
+    expect(together('stale', 'valid', 'invalid')).toBe('invalid');
+    expect(together('absent', 'valid')).toBe('valid');
+  });
 
   it('takes any signature that is right, and one that is wrong spoils the others', () => {
     expect(verdict(profile, {}, body)).toBe('absent');

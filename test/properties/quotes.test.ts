@@ -16,6 +16,12 @@ describe('a new quote', () => {
     expect(whyWorse(quote('0.5', 'BTC'), quote('49000000', 'SAT'), 100)).toMatch(/worse/);
   });
 
+  it('that names no amount is no better quote', () => {
+    const nothing = { ...quote('', 'MSAT'), cryptoAmount: null };
+    expect(whyWorse(quote('1000', 'MSAT'), nothing, 100)).toMatch(/names no amount/);
+    expect(whyWorse(nothing, quote('1000', 'MSAT'), 100)).toMatch(/names no amount/);
+  });
+
   it('whose unit flips is no better quote', () => {
     expect(whyWorse(quote('1000', 'SAT'), quote('1001', 'MSAT'), 100)).toMatch(/worse/);
     expect(whyWorse(quote('7.5', 'USDC'), quote('7500000', 'MSAT'), 100)).toMatch(/another unit/);
