@@ -132,6 +132,21 @@ describe('receivers that hang', () => {
     for (const arrive of open.splice(0)) arrive();
     await Promise.all([...hanging, stranger]);
   });
+
+  it('are remembered as prompt, although thousands of others came since', async () => {
+    const { deliver, open } = deliverer();
+    await deliver('https://quick.example/hook');
+    for (let others = 0; others < 2_000; others += 100) {
+      const each = Array.from({ length: 100 }, (_, n) => deliver(`https://dead-${others + n}.example/hook`));
+      await Promise.allSettled(each);
+    }
+    const hanging = Array.from({ length: 80 }, (_, n) => deliver(`https://hangs-${n}.example/hook`));
+    await until('all to be open', () => open.length === 80);
+    await expect(deliver('https://hangs-80.example/hook')).rejects.toMatchObject({ nextRetryDelay: 1_000 });
+    expect(await deliver('https://quick.example/hook')).toMatchObject({ httpStatus: 200 });
+    for (const arrive of open.splice(0)) arrive();
+    await Promise.all(hanging);
+  });
 });
 
 const NOT_DELIVERED = { type: 'callback_not_delivered', nonRetryable: false };

@@ -86,6 +86,18 @@ describe('an invoice that the lookup has once shown as paid', () => {
     await expectFollowed(flow);
   });
 
+  test('is followed if the lookup for an order of a person is the one that shows it: the order is refused', async () => {
+    const flow = await start('shown-to-order', { deadlineSeconds: 3_600 });
+    await noted(flow.handle, /waits for the order to pay/);
+    isRefused = { invoice: false, payment: true };
+    await decisions.bench.pass(HOUR_MS);
+    expect((await parked(flow.handle)).parked?.reason).toBe('payment_unclear');
+    timesShown = 1;
+    await expect(resolve(flow.handle, 'close-not-executed')).rejects.toThrow();
+    isRefused = { invoice: false, payment: false };
+    await expectFollowed(flow);
+  });
+
   test('to an order to cancel is not paid by us, though the lookup before our payment was asked earlier, and answers later', async () => {
     const flow = await start('shown-meanwhile', {});
     await noted(flow.handle, /waits for the order to pay/);

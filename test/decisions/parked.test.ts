@@ -71,7 +71,9 @@ describe('a parked flow', () => {
     async (reason, start, word) => {
       const { reference, handle, operation } = await start();
       await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
-      expect((await parked(handle)).parked?.reason).toBe(reason);
+      const shownAs = (await parked(handle)).parked;
+      expect(shownAs?.reason).toBe(reason);
+      expect(shownAs?.evidence).not.toHaveProperty('undecided');
       // By then its word to people is in the store.
       await decisions.bench.pass(60_000 * TIME_SCALE);
       const before = await lengthOf(handle);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ApplicationFailure } from '@temporalio/common';
 import { createActivities, createCallbackActivities } from '../../activities/index.js';
-import { pinOf } from '../../activities/claims.js';
+import { pinOf, verbatim } from '../../activities/claims.js';
 import { lookUpRecord } from '../../activities/status-lookups.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
@@ -230,6 +230,18 @@ describe('the activities that decide about money', () => {
     expect(await ordered(pin.epoch)).toBe(true);
     // Of an earlier epoch its claim may have been lost with the store.
     expect(await ordered(pin.epoch - 1)).toBe(false);
+  });
+
+  it('an answer is kept for the caller byte for byte, with its content type, unless it is large or no text', () => {
+    const kept = (body: Uint8Array, headers: Record<string, string> = {}) =>
+      verbatim({ httpStatus: 201, headers, bytes: body });
+    const text = (length: number) => Buffer.from('x'.repeat(length));
+    const html = { httpStatus: 201, contentType: 'text/html', body: 'xx' };
+    expect(kept(text(2), { 'content-type': 'text/html' })).toEqual(html);
+    expect(kept(text(2))).toEqual({ ...html, contentType: 'application/json' });
+    expect(kept(text(65_536))?.body).toHaveLength(65_536);
+    expect(kept(text(65_537))).toBeUndefined();
+    expect(kept(Uint8Array.of(0xff))).toBeUndefined();
   });
 
   it('only a 2xx of the receiver delivers a callback', async () => {
