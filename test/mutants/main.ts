@@ -1,9 +1,9 @@
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { copyOfSources, plant } from '../harness/planted.js';
 import { NAMED, type Mutant } from './named.js';
 import { failuresOf, runTests } from './run-tests.js';
-import { judgeSample } from './sampled.js';
+import { judgeSample, type Verdict } from './sampled.js';
 import { scoreOf, summaryOf } from './score.js';
 
 const SAMPLE = 300;
@@ -18,6 +18,7 @@ npm run mutants -- --sample 0    all bugs that were planted by hand, and no samp
   --only PATH     of the files that begin so, or FILE:LINE; may be repeated. Without the bugs planted by hand
   --tests PATH    against the tests that begin so; may be repeated
   --json FILE     every change of the sample, and what the tests said
+  --again FILE    that file: what was not found meets the tests again, as they are by now. The score is that of the whole file
 
 A bug that was planted by hand must turn a test red that is named beside it; those must pass without any bug.
 
@@ -44,6 +45,7 @@ async function main(args: readonly string[]): Promise<number> {
       only: { type: 'string', multiple: true, default: [] },
       tests: { type: 'string', multiple: true, default: [] },
       json: { type: 'string' },
+      again: { type: 'string' },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -54,10 +56,11 @@ async function main(args: readonly string[]): Promise<number> {
   if (unknown !== undefined) throw new Error(`No bug is called "${unknown}"; npm run mutants -- --list shows them.`);
   const [count = 0, seed = 0] = [values.sample, values.seed].map(Number);
   if (!Number.isInteger(count) || !Number.isInteger(seed)) throw new Error('--sample and --seed are whole numbers.');
-  const missed = values.only.length > 0 ? 0 : await huntNamed(names);
+  const before = values.again === undefined ? [] : (JSON.parse(readFileSync(values.again, 'utf8')) as Verdict[]);
+  const missed = values.only.length > 0 || before.length > 0 ? 0 : await huntNamed(names);
   if (names.length > 0 || count === 0) return missed;
   const { only, tests, json } = values;
-  const verdicts = await judgeSample({ only, tests, seed, count, json }, say);
+  const verdicts = await judgeSample({ only, tests, seed, count, json, before }, say);
   say(`\n${summaryOf(verdicts)}`);
   return scoreOf(verdicts) * 100 < LEAST_PERCENT ? 1 : missed;
 }

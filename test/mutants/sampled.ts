@@ -8,6 +8,7 @@ import { copyOfSources } from '../harness/planted.js';
 import { createRandom } from '../harness/random.js';
 import { startServers, stopTestServers } from '../setup/test-servers.js';
 import { endTests, failuresOf, runTests, type TestReport } from './run-tests.js';
+import { isFound } from './score.js';
 import { changesOf, filesOf, mutatedFiles, weave, type Mutant } from './operators.js';
 
 /** They start processes, know nothing of the mutated files, or read sources and bundle as text, which has the mutants in it. */
@@ -29,6 +30,8 @@ export interface SampleOptions {
   readonly tests: readonly string[];
   readonly seed: number;
   readonly count: number;
+  /** What an earlier run has found. What it has not is judged again, in place of a new sample. Empty: there was none. */
+  readonly before: readonly Verdict[];
   /** Of the report. */
   readonly json: string | undefined;
 }
@@ -72,7 +75,7 @@ export function lineOf({ file, line, was, becomes = '(removed)', result, by, sec
 
 /** Draws a sample of all mutants, and runs each against the tests that reach it. */
 export async function judgeSample(options: SampleOptions, say: (line: string) => void): Promise<readonly Verdict[]> {
-  const mutants = drawSample(options);
+  const mutants = options.before.length > 0 ? notFound(options.before) : drawSample(options);
   const copy = copyOfSources();
   const clean = () => {
     endTests();
@@ -97,13 +100,14 @@ export async function judgeSample(options: SampleOptions, say: (line: string) =>
     say(`${mutants.length} mutants. First the tests without any: ${tests.length} files`);
     const files = await dryRun(copy, tests, say);
 
-    const verdicts: Verdict[] = [];
+    const verdicts: Verdict[] = options.before.filter(isFound);
     const waiting = [...mutants];
+    const total = verdicts.length + mutants.length;
     const work = async () => {
       for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
         const verdict = await judge(copy, mutant, files, say);
         verdicts.push(verdict);
-        say(`[${verdicts.length}/${mutants.length}] ${lineOf(verdict)}`);
+        say(`[${verdicts.length}/${total}] ${lineOf(verdict)}`);
         if (options.json !== undefined) writeFileSync(options.json, JSON.stringify(verdicts, null, 1));
       }
     };
@@ -114,6 +118,18 @@ export async function judgeSample(options: SampleOptions, say: (line: string) =>
     clean();
     await stopTestServers();
   }
+}
+
+/** @throws Error if the sources are other ones by now */
+function notFound(before: readonly Verdict[]): readonly Mutant[] {
+  return before
+    .filter((verdict) => !isFound(verdict))
+    .map(({ file, line, start, was, becomes }, id) => {
+      const changes = changesOf(file, readFileSync(join(packageRoot(), file), 'utf8'));
+      const same = changes.find((change) => change.start === start && change.was === was && change.becomes === becomes);
+      if (same === undefined) throw new Error(`${file}:${line} has changed since: draw another sample.`);
+      return { ...same, id };
+    });
 }
 
 function drawSample({ only, seed, count }: SampleOptions): readonly Mutant[] {

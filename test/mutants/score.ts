@@ -1,6 +1,6 @@
 import type { Verdict } from './sampled.js';
 
-const isFound = ({ result }: Verdict) => result === 'killed' || result === 'timed out';
+export const isFound = ({ result }: Verdict) => result === 'killed' || result === 'timed out';
 
 /** The part of the mutants that a test found. */
 export const scoreOf = (verdicts: readonly Verdict[]) => verdicts.filter(isFound).length / verdicts.length;
