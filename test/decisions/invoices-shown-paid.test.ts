@@ -86,6 +86,21 @@ describe('an invoice that the lookup has once shown as paid', () => {
     await expectFollowed(flow);
   });
 
+  test('that was not shown as paid by its deadline waits on if a person orders that, and does not expire', async () => {
+    const { handle } = await start('waits-on', { deadlineSeconds: 3_600 });
+    await noted(handle, /waits for the order to pay/);
+    isRefused = { invoice: false, payment: true };
+    await decisions.bench.pass(HOUR_MS);
+    await parked(handle);
+    await resolve(handle, 'keep-waiting');
+    isRefused = { invoice: false, payment: false };
+    await decisions.bench.pass(60_000 * TIME_SCALE);
+    isBusy = false;
+    await handle.executeUpdate('pay', { args: [{ mobileMoney, actor: 'ann' }] });
+    expect((await noted(handle, /payment accepted/)).view.outcome).toBeNull();
+    await handle.terminate();
+  });
+
   test('is followed if the lookup for an order of a person is the one that shows it: the order is refused', async () => {
     const flow = await start('shown-to-order', { deadlineSeconds: 3_600 });
     await noted(flow.handle, /waits for the order to pay/);

@@ -55,7 +55,7 @@ describe.each(likeKinds('watched'))('a $kind', (watched) => {
     [fails.ending, 'failed', fails.reason],
   ])('of what ends as %s ends as %s by its lookup alone, without any webhook', async (ending, state, reason) => {
     const { handle } = await start(ending);
-    expect((await endOf(handle)).outcome).toMatchObject({ state, reason });
+    expect(await endOf(handle)).toMatchObject({ kind, outcome: { state, reason } });
   });
 
   test('waits for what the service does not know yet', async () => {
@@ -64,6 +64,7 @@ describe.each(likeKinds('watched'))('a $kind', (watched) => {
     await bench.pass(11 * MINUTE_MS);
     const { view } = await parked(handle);
     expect(view.parked).toMatchObject({ reason: overdue, evidence: { words: [] } });
+    expect(view.timeline.map(({ detail }) => detail).join()).not.toContain('could not be asked');
     if (begunBy === undefined) return handle.terminate();
     await begin(reference, 'completed');
     return expect((await endOf(handle)).state).toBe('completed');

@@ -69,6 +69,12 @@ describe('the API reference', () => {
   it('says of each operation of the service what the gateway does with it', () => {
     const passed = described.filter(({ path }) => path.startsWith('/api/'));
     expect(passed).toHaveLength(22);
+    // Only what belongs to a flow says where that is.
+    for (const { operation } of passed) {
+      const { '202': underWay, ...others } = operation['responses'] as Record<string, { headers?: object }>;
+      const isMoney = underWay !== undefined;
+      expect(Object.values(others).some(({ headers = {} }) => 'Location' in headers)).toBe(isMoney);
+    }
     expect(passed.filter(({ operation }) => !/\w{4}/.test(operation['description'])).map(({ path }) => path)).toEqual(
       [],
     );

@@ -22,6 +22,11 @@ describe('JSON', () => {
     expect(json('1e400')).toBe('1e400');
   });
 
+  it('is UTF-8, or cannot be read', () => {
+    expect(readJson(Uint8Array.of(0x22, 0xc3, 0xa9, 0x22))).toBe('é');
+    expect(() => readJson(Uint8Array.of(0x22, 0xff, 0x22))).toThrow(UnreadableJsonError);
+  });
+
   it('refuses two equal keys with different values, and takes two that agree', () => {
     expect(() => json('{"amount":1,"amount":2}')).toThrow(UnreadableJsonError);
     expect(json('{"amount":1,"amount":1}')).toEqual({ amount: 1 });
