@@ -46,6 +46,27 @@ describe('a receiver that misbehaves', () => {
     expect(written).toBeLessThan(32 * 1_024 * 1_024);
   });
 
+  it('is read to the end of a short answer: a connection that is cut would look like a caller who gave up', async () => {
+    let isWhole: (value: boolean) => void = () => undefined;
+    const whole = new Promise<boolean>((resolve) => (isWhole = resolve));
+    const port = await listen(
+      createHttpServer((_, response) => {
+        response.on('close', () => isWhole(response.writableFinished));
+        response.writeHead(200);
+        // Each after a turn of the event loop, in which the caller reads the part before.
+        let parts = 50;
+        const more = (): void => {
+          parts -= 1;
+          if (parts === 0) response.end('end');
+          else response.write('part', () => setImmediate(more));
+        };
+        more();
+      }),
+    );
+    expect(await sendTo(`http://127.0.0.1:${port}/`)).toMatchObject({ httpStatus: 200 });
+    expect(await whole).toBe(true);
+  });
+
   it('is given up when it does not answer in time', async () => {
     const port = await listen(createHttpServer(() => undefined));
     await expect(sendTo(`http://127.0.0.1:${port}/`, 500)).rejects.toThrow('no answer in time');

@@ -19,6 +19,15 @@ describe('an event that comes after its flow has ended', () => {
     },
   );
 
+  it('says nothing of a failure if it says that the refund failed, too; it contradicts a refund that was made', () => {
+    expect(lateVerdict('REFUND_FAILED', 'failed', true)).toMatchObject({
+      contradicts: false,
+      detail: 'Agrees: the flow had ended as failed, this says REFUND_FAILED.',
+    });
+    for (const ended of ['refunded', 'completed'] as const)
+      expect(lateVerdict('REFUND_FAILED', ended, true)).toMatchObject({ contradicts: true });
+  });
+
   it.each(['DEPOSIT_INITIATED', 'DEPOSIT_CONFIRMED', 'REQUIRE_REVIEW', null])(
     'says nothing of it with %s',
     (status) => {

@@ -132,6 +132,14 @@ describe('a money POST is rejected', () => {
     });
   });
 
+  it('with the names of the wrong fields, if the errors are an object of them', async () => {
+    const errors = { 'settlement.amount': ['must be positive'], chain: 'unknown' };
+    const result = await answering((response) =>
+      answerJson(response, 400, { success: false, message: 'Validation failed', data: { errors } }),
+    );
+    expect(result).toMatchObject({ name: 'RejectedError', fields: ['settlement.amount', 'chain'] });
+  });
+
   it('when a 2xx says success:false with a reason', async () => {
     const result = await answering((response) =>
       answerJson(response, 200, { success: false, message: 'Insufficient Funds', data: null }),
