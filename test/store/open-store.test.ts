@@ -82,6 +82,27 @@ describe('a request', () => {
 });
 
 describe('requests', () => {
+  it('that write come to their turn beside long reads, however often another process writes', async () => {
+    const [db, busy] = [
+      await openConnection({ path: temporary.place, lockTimeoutMs: 3_000 }),
+      await openConnection({ path: temporary.place }),
+    ];
+    const insert = { sql: 'INSERT INTO t VALUES (1)', params: [] };
+    await db.write([{ sql: 'CREATE TABLE t (a INTEGER) STRICT', params: [] }], turnOf.meta);
+    let isOver = false;
+    const writing = (async () => {
+      while (!isOver) await busy.write([insert], turnOf.meta);
+    })();
+    const long = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000)
+      SELECT (SELECT count(*) FROM t) > 0 AS was, count(*) AS n FROM n`;
+    // Together they are one batch.
+    const both = await Promise.allSettled([db.read([{ sql: long, params: [] }]), db.write([insert], turnOf.meta)]);
+    isOver = true;
+    await writing;
+    expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+    await Promise.all([db.close(), busy.close()]);
+  });
+
   it('keep their order, however many of them wait for the lock of another process', async () => {
     const db = await openConnection({ path: temporary.place });
     await db.write([{ sql: 'CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER) STRICT', params: [] }], turnOf.meta);

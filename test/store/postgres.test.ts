@@ -1,5 +1,6 @@
 import { Client } from 'pg';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openPostgresStore, followDatabaseClock } from '../../src/store/postgres/open.js';
 import { createPostgresConnection } from '../../src/store/postgres/connection.js';
 import { migratePostgres } from '../../src/store/postgres/migrate.js';
@@ -14,6 +15,7 @@ import { anEvent, keyring } from './temporary-store.js';
 
 const key = { account: 'a', operation: 'o', reference: 'r1' };
 const attempt = (owner: string) => ({ owner, flowId: 'flow', fingerprint: 'f' });
+const DAY_MS = 86_400_000;
 const CUTS: readonly Cut[] = ['before', 'after'];
 /** As the protocol ends it; the beginning of a transaction has the word, too (READ COMMITTED). */
 const COMMIT = 'COMMIT\0';
@@ -104,6 +106,66 @@ const COMMIT = 'COMMIT\0';
     const reserved = claims.reserve(key, attempt('a'));
     proxy.down(false);
     expect(await reserved).toEqual({ kind: 'reserved', takenOver: false });
+  });
+
+  it('tries again also in a process that has run for a long time', async () => {
+    const { now } = performance;
+    const aged = vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + DAY_MS);
+    try {
+      const { claims } = await open();
+      const isCut = proxy.cutAt('INSERT INTO claims', 'before');
+      expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'reserved', takenOver: false });
+      await isCut;
+    } finally {
+      aged.mockRestore();
+    }
+  });
+
+  it('lets a request wait for its connection however long others use them all: the database is not at fault', async () => {
+    const holder = new Client(database.url);
+    await holder.connect();
+    await holder.query('SELECT pg_advisory_lock(1)');
+    const db = createPostgresConnection({ url: database.url, connections: 1, giveUpAfterMs: 0 });
+    const read = (sql: string) => db.read([{ sql, params: [] }]).then(([result]) => result?.rows);
+    await read('SELECT 1');
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    try {
+      const first = read('SELECT pg_advisory_lock(1) IS NULL AS a');
+      const second = read('SELECT 2 AS b');
+      await nextTurn();
+      // Longer than the pool lets one wait, and shorter than the first one's limit.
+      vi.advanceTimersByTime(10_000);
+      await holder.query('SELECT pg_advisory_unlock(1)');
+      expect(await Promise.all([first, second])).toEqual([[{ a: false }], [{ b: 2 }]]);
+    } finally {
+      vi.useRealTimers();
+      await holder.end();
+      await db.close();
+    }
+  });
+
+  it('keeps no event and no quote waiting for rows that another process, which hangs, is writing', async () => {
+    const { inbox, quotes } = await open();
+    const [held, free] = [anEvent({ flowId: 'bridge-transfer/held' }), anEvent({ flowId: 'bridge-transfer/free' })];
+    for (const event of [held, free]) await inbox.receive(event);
+    const quote = { rateId: 'old', lifeMs: 1, cryptoAmount: '1', cryptoUnit: 'USDC', sourceAmount: '1' };
+    const terms = { ...quote, sourceCurrency: 'ZAR', chain: 'CELO', token: 'USDC' };
+    await quotes.remember('a', terms, 2 * DAY_MS);
+    const hanging = new Client(database.url);
+    // If this test fails, the database is dropped with the transaction still open.
+    hanging.on('error', () => undefined);
+    await hanging.connect();
+    await hanging.query('BEGIN');
+    await hanging.query(`SELECT 1 FROM inbox_flows WHERE flow_id = 'bridge-transfer/held' FOR UPDATE`);
+    await hanging.query('SELECT 1 FROM quotes FOR UPDATE');
+    const leased = async () =>
+      (await inbox.lease({ proven: 9, unproven: 9, perFlow: 9, leaseMs: 60_000 })).flatMap(({ rows }) => rows);
+    expect((await leased()).map(({ id }) => id)).toEqual([free.id]);
+    await quotes.remember('a', { ...terms, rateId: 'new' }, 0);
+    expect(await quotes.recall('a', 'new')).toMatchObject({ rateId: 'new' });
+    await hanging.query('COMMIT');
+    await hanging.end();
+    expect((await leased()).map(({ id }) => id)).toEqual([held.id]);
   });
 
   it('is unavailable while its database is: no claim counts as absent, and no one may send', async () => {
