@@ -89,15 +89,15 @@ describe('requests', () => {
     ];
     const insert = { sql: 'INSERT INTO t VALUES (1)', params: [] };
     await db.write([{ sql: 'CREATE TABLE t (a INTEGER) STRICT', params: [] }], turnOf.meta);
-    let isOver = false;
+    const other = { isOver: false };
     const writing = (async () => {
-      while (!isOver) await busy.write([insert], turnOf.meta);
+      while (!other.isOver) await busy.write([insert], turnOf.meta);
     })();
     const long = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 300000)
       SELECT (SELECT count(*) FROM t) > 0 AS was, count(*) AS n FROM n`;
     // Together they are one batch.
     const both = await Promise.allSettled([db.read([{ sql: long, params: [] }]), db.write([insert], turnOf.meta)]);
-    isOver = true;
+    other.isOver = true;
     await writing;
     expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
     await Promise.all([db.close(), busy.close()]);

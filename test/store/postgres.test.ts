@@ -109,8 +109,8 @@ const COMMIT = 'COMMIT\0';
   });
 
   it('tries again also in a process that has run for a long time', async () => {
-    const { now } = performance;
-    const aged = vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + DAY_MS);
+    const now = performance.now.bind(performance);
+    const aged = vi.spyOn(performance, 'now').mockImplementation(() => now() + DAY_MS);
     try {
       const { claims } = await open();
       const isCut = proxy.cutAt('INSERT INTO claims', 'before');
