@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCallbackSender } from '../../src/callbacks/index.js';
-import { callbackIdOf } from '../../src/protocol/vocabulary.js';
+import { CALLBACK_WORKFLOW, callbackIdOf, UNDELIVERED } from '../../src/protocol/vocabulary.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';
@@ -55,6 +55,10 @@ describe('a caller that is unavailable for days', () => {
     );
     const flowId = `bridge-transfer/${reference}`;
     const matters = async () => (await bench.store.matters.due(100)).matters;
+    expect((await delivery.describe()).searchAttributes).toMatchObject({ TowlineState: [UNDELIVERED] });
+    // The changes that were never delivered are named.
+    const stages = attempts[0]?.body.data.skipped.map(({ stage }: { stage: string }) => stage);
+    expect(stages).toContain('tracking');
     const opened = await until('people to be notified', async () => (await matters())[0]);
     expect(opened).toMatchObject({ content: { kind: 'callback_undelivered', flowId }, resolvedAtMs: undefined });
 
@@ -65,5 +69,18 @@ describe('a caller that is unavailable for days', () => {
     const last = caller.received.at(-1) as Received;
     expect(result.delivered?.notification.id).toBe(last.headers['webhook-id']);
     expect(last.text).toBe(attempts[0]?.text);
+
+    // By then its delivery has ended: an order starts another one, which has the last callback to send.
+    const { order } = await report();
+    const workflowId = `${callbackIdOf(flowId)}/again`;
+    const again = await bench.client.workflow.start(CALLBACK_WORKFLOW, {
+      taskQueue: bench.taskQueue,
+      workflowId,
+      args: [order],
+    });
+    await again.result();
+    const repeated = caller.received.at(-1) as Received;
+    expect(caller.received.indexOf(last)).toBe(caller.received.length - 2);
+    expect([repeated.headers['webhook-id'], repeated.text]).toEqual([last.headers['webhook-id'], last.text]);
   });
 });
