@@ -5,6 +5,7 @@ import { ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import {
   ended,
+  gate,
   inInbox,
   noted,
   openDecisionBench,
@@ -154,6 +155,41 @@ describe('a parked flow', () => {
     expect(await accepted()).toBe(MAX_UPDATES_PER_RUN);
     expect(await resolve(handle, 'mark-completed')).toEqual({ accepted: true });
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
+
+  test('takes one of two orders that come at once: the other one decides nothing about what it asks next', async () => {
+    const { handle } = await startSend(decisions.bench, 'two-orders', { deadlineSeconds: 360_000 });
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    const others = ['8', '9'].map((cryptoAmount) => trusted('SUCCESSFUL', { facts: { cryptoAmount } }));
+    await handle.signal('events', others);
+    const asksAbout = (id?: string) =>
+      untilFlow(handle, ({ view }) => (view.parked?.evidence['event'] as { id?: string } | undefined)?.id === id);
+    await asksAbout(others[0]?.id);
+    const { audit } = decisions.store;
+    const append = audit.append.bind(audit);
+    const mayRecord = gate();
+    let recorded = 0;
+    const recording = vi.spyOn(audit, 'append').mockImplementation(async (...entry) => {
+      recorded += 1;
+      if (recorded === 2) await mayRecord.opened;
+      return append(...entry);
+    });
+    const orders = ['ada', 'ben'].map((actor) =>
+      handle.executeUpdate('resolve', { args: [{ action: 'dismiss-event', note: 'not ours', actor }] }).then(
+        () => 'carried out',
+        (error: Error) => (error.cause as Error).message,
+      ),
+    );
+    await until('both to be recorded', () => recorded === 2);
+    await asksAbout(others[1]?.id);
+    mayRecord.open();
+    expect((await Promise.all(orders)).toSorted()).toEqual([
+      'The flow has moved on since the order was given. Look at it again.',
+      'carried out',
+    ]);
+    await asksAbout(others[1]?.id);
+    recording.mockRestore();
+    await handle.terminate();
   });
 
   test('is not ended as failed by a person against a trusted event, while the service cannot be asked', async () => {

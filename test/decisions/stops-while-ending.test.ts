@@ -1,24 +1,59 @@
+import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { NotSentError } from '../../src/service-client/index.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { until } from '../harness/until.js';
+import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import kycCheck from '../kinds/kyc-check.js';
-import { ended, holdReadings, openDecisionBench, parked, refused, resolve, startSend, TIME_SCALE } from './bench.js';
+import {
+  ended,
+  gate,
+  holdReadings,
+  noted,
+  openDecisionBench,
+  parked,
+  refused,
+  resolve,
+  startSend,
+  TIME_SCALE,
+} from './bench.js';
 
 /** It is sent, the cancel is admitted, and the flow reads its inbox twice: what the cancel reads is held. */
 const STEPS = 4;
 const BY = { actor: 'ann' };
 
 let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+/** Why the service takes no crypto send. */
+const limited = async (): Promise<Error> => refused('sendCrypto');
+let whyNotTaken = limited;
 beforeAll(async () => {
-  decisions = await openDecisionBench(() => ({ sendCrypto: () => Promise.reject(refused('sendCrypto')) }));
+  decisions = await openDecisionBench(() => ({
+    sendCrypto: async () => {
+      throw await whyNotTaken();
+    },
+  }));
 });
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  whyNotTaken = limited;
+  vi.restoreAllMocks();
+});
 afterAll(() => decisions.close());
 
 describe('a cancel while a payment is about to end otherwise', () => {
   const cancel = { args: [BY] as [unknown] };
+
+  /** As by a stop of an earlier run of the flow. */
+  const voidedBeforeNextAttempt = () => {
+    const { claims } = decisions.store;
+    const reserve = claims.reserve.bind(claims);
+    vi.spyOn(claims, 'reserve').mockImplementationOnce(async (key, ask, ...more) => {
+      const { flowId, fingerprint } = ask;
+      await claims.voidUnsent(key, { flowId, fingerprint }, 'expired');
+      return reserve(key, ask, ...more);
+    });
+  };
 
   test('that is refused since an event came meanwhile leaves no failure: a person is asked', async () => {
     const readings = holdReadings(decisions, 2);
@@ -47,12 +82,7 @@ describe('a cancel while a payment is about to end otherwise', () => {
 
   test('that was promised ends it as cancelled, although its claim was found void before', async () => {
     const { claims } = decisions.store;
-    const reserve = claims.reserve.bind(claims);
-    vi.spyOn(claims, 'reserve').mockImplementationOnce(async (key, ask, ...more) => {
-      const { flowId, fingerprint } = ask;
-      await claims.voidUnsent(key, { flowId, fingerprint }, 'expired');
-      return reserve(key, ask, ...more);
-    });
+    voidedBeforeNextAttempt();
     const readings = holdReadings(decisions, 1);
     const { handle } = await startSend(decisions.bench, 'promised');
     await until('the flow to read its inbox', () => readings.begun() === 1);
@@ -66,6 +96,24 @@ describe('a cancel while a payment is about to end otherwise', () => {
     expect((await handle.describe()).status.name).toBe('CANCELLED');
     const [entry] = await decisions.store.audit.list({ flowId: handle.workflowId, kind: 'order', limit: 1 });
     expect(entry).toMatchObject({ action: 'cancel', actor: expect.stringContaining('ann') });
+  });
+
+  test('that is refused while its POST is under way promises nothing: it is not called cancelled if its claim is void later', async () => {
+    const underWay = gate();
+    let isBegun = false;
+    whyNotTaken = async () => {
+      isBegun = true;
+      await underWay.opened;
+      return new NotSentError('sendCrypto', 'refused');
+    };
+    const { handle } = await startSend(decisions.bench, 'under-way');
+    await until('its POST to be under way', () => isBegun);
+    await expect(handle.executeUpdate('cancel', cancel)).rejects.toMatchObject({
+      cause: { message: 'The flow cannot be cancelled: money may have moved already.' },
+    });
+    voidedBeforeNextAttempt();
+    underWay.open();
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
   });
 });
 
@@ -85,5 +133,42 @@ describe('an order to mark a parked flow', () => {
     readings.letGo(0);
     expect(await marked).toEqual({ accepted: true });
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
+});
+
+describe('a cancel while an invoice is about to be paid by order', () => {
+  /** The flow has taken the result of that activity, the only one that is not held. */
+  const isTaken = async (handle: WorkflowHandle, activity: string) => {
+    const events = (await handle.fetchHistory()).events ?? [];
+    const since = events.slice(
+      1 + events.findIndex((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === activity),
+    );
+    const done = since.findIndex((event) => event.activityTaskCompletedEventAttributes != null);
+    const isBegun = since.length < events.length;
+    return (
+      isBegun && done !== -1 && since.slice(done).some((event) => event.workflowTaskCompletedEventAttributes != null)
+    );
+  };
+
+  test('is carried out, and the flow does not say after it that it sends the payment', async () => {
+    const reference = newReference('about-to-pay');
+    const money = { currency: 'KES', amount: '1000.50', bank };
+    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    await noted(handle, /waits for the order/);
+    const readings = holdReadings(decisions, 1);
+    const isRefused = expect(handle.executeUpdate('pay', { args: [{ ...BY, mobileMoney }] })).rejects.toMatchObject({
+      cause: { type: 'not_allowed', message: 'The flow has ended.' },
+    });
+    await until('the flow to read its inbox', () => readings.begun() === 1);
+    const cancelled = handle.executeUpdate('cancel', { args: [BY] });
+    await until('its claims to be void', () => isTaken(handle, 'voidUnsentOf'));
+    readings.letGo(0);
+    expect(await cancelled).toEqual({ cancelled: true });
+    await isRefused;
+    const { state, timeline } = await ended(handle);
+    expect(state).toBe('cancelled');
+    expect(timeline.map(({ detail }) => detail).join()).not.toContain('sending the payment');
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
   });
 });
