@@ -183,6 +183,23 @@ describe('an invoice that the lookup has once shown as paid', () => {
     await handle.terminate();
   });
 
+  test('and could be compared only after a trusted REVERSED came, is ended by a person by either of both proofs', async () => {
+    isRefused = { invoice: true, payment: false };
+    const { handle } = await start('unread-reversed', { payment: { mobileMoney } });
+    await noted(handle, /reads the invoice/);
+    timesShown = 1_000;
+    await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
+    await decisions.bench.pass(READING_MS);
+    await parked(handle);
+    await handle.signal('events', [trusted('REVERSED', { source: 'webhook' })]);
+    isRefused = { invoice: false, payment: false };
+    const excludes = /excludes one another/;
+    await untilFlow(handle, ({ view }) => excludes.test(String(view.parked?.evidence['why'])));
+    // Both were shown: the payment that was proven before counts, although it could not be compared then.
+    expect(await resolve(handle, 'mark-completed')).toEqual({ accepted: true });
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
+
   test('is followed, though the next lookup shows an older copy: it is not called unpaid', async () => {
     await expectFollowed(await waiting('shown-once'));
   });

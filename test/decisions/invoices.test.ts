@@ -142,6 +142,20 @@ describe('an invoice that may or may not have been paid', () => {
     }
   });
 
+  test('that we paid is not ended as failed by a person against a trusted event, while the service cannot be asked', async () => {
+    answer = undefined;
+    const { handle } = await start('proven', { payment: { mobileMoney }, deadlineSeconds: 400 });
+    await noted(handle, /payment accepted/);
+    answer = refused(403);
+    expect((await parkedAfter(handle, 800)).parked?.reason).toBe('no_settlement');
+    await inInbox(decisions, handle.workflowId, 'SUCCESSFUL');
+    await expect(resolve(handle, 'mark-failed')).rejects.toMatchObject({
+      cause: { message: expect.stringContaining('it is proven that it completed') },
+    });
+    answer = record('SUCCESSFUL', '1000.5', 'KES');
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
+
   test.each([
     ['the service shows it as paid', record('SUCCESSFUL', '1000.5', 'KES'), 'completed'],
     ['the service cannot say', refused(403), undefined],

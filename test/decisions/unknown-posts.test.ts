@@ -204,6 +204,20 @@ describe('a crypto send whose answer was lost', () => {
     await handle.terminate();
   });
 
+  test('another send does not wait for the lookup if the person was shown that it could not be asked', async () => {
+    lose = 'before';
+    lookup = refusal(403);
+    const { reference, handle } = await start('never-asked', { deadlineSeconds: 360_000 });
+    expect((await parked(handle)).parked?.reason).toBe('could_not_ask');
+    lose = 'after';
+    await resolve(handle, 'send-again');
+    await until('it to be sent again', () => sends(handle) === 2);
+    lookup = 'sandbox';
+    await noted(handle, /accepted/);
+    expect([sends(handle), await decisions.executions('sendCrypto', reference)]).toEqual([2, 1]);
+    await handle.terminate();
+  });
+
   test('fault 53: send-again while the store is unavailable is refused, sends nothing, and can be ordered when it is back', async () => {
     lose = 'before';
     lookup = refusal(404, 'no such transaction');

@@ -107,6 +107,17 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
     expect(view.timeline.map(({ detail }) => detail).join('\n')).toMatch(/SOMETHING_NEW .*not final/);
   });
 
+  test('a trusted event makes an untrusted one with its word a repeat, and no other one', async () => {
+    const { handle } = await start('repeated');
+    await stage(handle, 'tracking');
+    const [failed, paid] = ['FAILED', 'SUCCESSFUL'].map((word) => trusted(word, { trusted: false, proof: null }));
+    const proof = trusted('FAILED');
+    await signalEvents(handle, failed!, paid!, proof);
+    const { events } = await untilFlow(handle, (report) => proof.id in report.events);
+    expect(events).toEqual({ [failed!.id]: 'duplicate', [paid!.id]: 'unverified', [proof.id]: 'applied' });
+    await handle.terminate();
+  });
+
   test('an untrusted event of another amount that a person trusts needs another decision, with both sides shown', async () => {
     const { handle } = await start('forged-amount', { more: { deadlineSeconds: 600 } });
     await stage(handle, 'tracking');
