@@ -41,7 +41,7 @@ describe('a refund that is due', () => {
   };
 
   test.each([
-    ['a chain that crypto cannot be sent on', { chain: 'BINANCE' }, /on BINANCE/],
+    ['a chain that crypto cannot be sent on', { chain: 'BINANCE' }, /cannot be sent on BINANCE/],
     ['a token that cannot be sent', { token: 'BUSD' }, /BUSD/],
     ['an amount of nothing', { refund_crypto_amount: '0' }, /amount is 0/],
     ['an empty address', { fallback_address: ' ' }, /address is empty/],
