@@ -44,7 +44,10 @@ describe('an order about a bridge transfer is judged by what is proven when it i
       body: settlement(reference, 'COMPLETED'),
     });
     await handle.signal('events', [trusted('COMPLETED', { id, source: 'settlement', proof: 'signature' })]);
-    expect((await parked(handle)).parked?.reason).toBe('report_refused');
+    const view = await parked(handle);
+    expect(view.parked?.reason).toBe('report_refused');
+    // The timeline names the service for its own refusal.
+    expect(view.timeline.find(({ detail }) => /refused the report/.test(detail))).toMatchObject({ by: 'service' });
     await inInbox(decisions, handle.workflowId, 'COMPLETED');
     await expect(resolve(handle, 'mark-failed')).rejects.toThrow();
     expect(await ended(handle)).toMatchObject({ state: 'completed' });

@@ -151,6 +151,23 @@ describe('a refund that the input orders', () => {
     await handle.terminate();
   });
 
+  test('is held back by more untrusted events than a flow keeps, which it cannot judge: a person who is shown that sends it', async () => {
+    const { reference, refund, handle } = await tracked('flooded-unjudged');
+    const flood = Array.from({ length: 30 }, () => untrusted('FAILED'));
+    for (const { id } of flood) {
+      const row = { id, source: 'settlement', flowId: handle.workflowId, reference, status: 'FAILED' } as const;
+      await refunds.decisions.store.inbox.receive({ ...row, proof: null, contentHash: id, body: { status: 'FAILED' } });
+    }
+    await handle.signal('events', [...flood, failed()]);
+    const { parked: shown } = await parked(handle);
+    expect(shown).toMatchObject({ reason: 'refund_needed', evidence: { why: expect.stringMatching(/in the inbox/) } });
+    expect(refunds.sent).toEqual([]);
+    await resolve(handle, 'refund-now');
+    await noted(handle, /the refund was accepted/);
+    expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(1);
+    await handle.terminate();
+  });
+
   test('that never left by the deadline is void once a person marks it as refunded', async () => {
     refunds.isAway = true;
     const { refund, handle } = await tracked('never-left', { deadlineSeconds: 7_200 });
@@ -314,5 +331,18 @@ describe('a refund that the input orders', () => {
     const { view } = (await handle.result()) as FlowReport;
     expect(view.outcome).toMatchObject({ state: 'refunded', detail: expect.stringContaining('Refunded by us') });
     expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(1);
+  });
+
+  test.each([
+    ['mark-refunded', 'refunded'],
+    ['mark-failed', 'failed'],
+  ])('that was accepted and is never confirmed ends by %s of a person as %s', async (action, state) => {
+    const { handle } = await tracked('never-confirmed');
+    await handle.signal('events', [failed()]);
+    await noted(handle, /the refund was accepted/);
+    await refunds.decisions.bench.pass(3_600);
+    expect((await parked(handle)).parked?.reason).toBe('refund_unconfirmed');
+    await resolve(handle, action);
+    expect(await ended(handle)).toMatchObject({ state });
   });
 });

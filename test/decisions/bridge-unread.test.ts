@@ -194,7 +194,9 @@ describe('a bridge transfer', () => {
     });
     await resolve(handle, 'dismiss-event');
     await handle.signal('events', [trusted('COMPLETED')]);
-    await noted(handle, /COMPLETED/);
+    const { view } = await noted(handle, /COMPLETED/);
+    // A callback is the service's word.
+    expect(view.timeline.find(({ detail }) => detail.startsWith('COMPLETED'))).toMatchObject({ by: 'service' });
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
   });
 });

@@ -280,6 +280,14 @@ describe('a record that the service has under our reference', () => {
       });
     });
 
+    test('is neither paid nor unpaid if its lookup is refused: the person is shown why', async () => {
+      const refusal = { httpStatus: 403, message: 'Forbidden', fields: [], isRateExpired: false };
+      const refused = () => {
+        throw new RejectedError('getInvoicePayment', { ...refusal, isAboutReference: false });
+      };
+      expect(await paid(refused)).toEqual({ says: 'cannot-tell', why: 'the status lookup was refused (403)' });
+    });
+
     test('is not proven to be paid by an amount or currency that cannot be read', async () => {
       for (const more of [{ amount: '1,000.50' }, { currency: {} }])
         expect(await paid(payment(more))).toMatchObject({ says: 'cannot-tell' });

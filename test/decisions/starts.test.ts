@@ -3,7 +3,7 @@ import { cryptoSendFlow } from '../../src/flows/crypto-send.js';
 import { startFlow } from '../../src/temporal/start-flow.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';
-import { openDecisionBench, TIME_SCALE } from './bench.js';
+import { noted, openDecisionBench, startSend, TIME_SCALE } from './bench.js';
 
 describe('a start under a reference that another Temporal client has used', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
@@ -45,4 +45,17 @@ describe('a start under a reference that another Temporal client has used', () =
     await expect(startByGateway(reference, '7.5', idle)).rejects.toThrow(/the workflow type "crypto-send"/);
     await idle.close();
   });
+});
+
+test('a send whose answer is no object is followed like any other, without an id of the service', async () => {
+  for (const answer of [null, 'accepted']) {
+    const decisions = await openDecisionBench((service) => ({
+      sendCrypto: async (body) => service.sendCrypto(body).then(() => answer as never),
+    }));
+    const { reference, handle } = await startSend(decisions.bench, 'odd-answer');
+    await noted(handle, /the crypto send accepted/);
+    expect(await decisions.executions('sendCrypto', reference)).toBe(1);
+    await handle.terminate();
+    await decisions.close();
+  }
 });

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { eventOfRow } from '../../src/flows/event-of-row.js';
 import type { InboxRow } from '../../src/protocol/events.js';
 import { classifyStatus, PAYMENT_WORDS } from '../../src/protocol/statuses.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
 import { BRIDGE_STATUSES, type BridgeStatus } from '../../src/contract/vocabulary.js';
 import {
   asBridgeStatus,
@@ -13,6 +14,8 @@ import {
   type BridgeState,
   type SeenStatuses,
 } from '../../workflows/bridge/statuses.js';
+import { isVetoed, type Transfer } from '../../workflows/bridge/transfer.js';
+import { trusted } from '../harness/inputs.js';
 
 interface Step {
   readonly order: readonly BridgeStatus[];
@@ -142,5 +145,31 @@ describe('a status that is written in small letters, or with spaces around it', 
     for (const said of ['SUCCESSFUL', 'successful', ' Successful '])
       expect(classifyStatus(PAYMENT_WORDS, statusIn('bank-withdrawal/r', said))).toBe('succeeded');
     expect(statusIn('bridge-transfer/r', 'Almost done')).toBe('Almost done');
+  });
+});
+
+describe('an untrusted event beside a proven FAILED of a transfer', () => {
+  const FAILED_EARLY = { failureStage: 'deposit' };
+  const vetoes = (claim: FlowEvent, stage: Record<string, string> = FAILED_EARLY) =>
+    isVetoed({
+      statuses: foldStatus(NOTHING_SEEN, 'FAILED'),
+      failure: trusted('FAILED', { facts: stage }),
+      cameIn: {},
+      unverified: [{ ...claim, trusted: false, proof: null }],
+    } as unknown as Transfer);
+
+  it.each([
+    ['COMPLETED', {}],
+    ['REFUNDED', {}],
+    ['PAYMENT_SENT', {}],
+    ['FAILED', { refundAnnounced: 'true' }],
+  ])('vetoes that it ends as failed by itself if it says %s %j', (word, facts) => {
+    expect(vetoes(trusted(word, { facts }))).toBe(true);
+  });
+
+  it('vetoes nothing if it says no more, or if a refund is due all the same', () => {
+    expect(vetoes(trusted('DEPOSIT_INITIATED'))).toBe(false);
+    expect(vetoes(trusted('FAILED', { facts: FAILED_EARLY }))).toBe(false);
+    expect(vetoes(trusted('COMPLETED'), { refundAnnounced: 'true' })).toBe(false);
   });
 });

@@ -3,10 +3,11 @@ import { ApplicationFailure } from '@temporalio/common';
 import { createActivities, createCallbackActivities } from '../../activities/index.js';
 import { pinOf, verbatim } from '../../activities/claims.js';
 import { lookUpRecord } from '../../activities/status-lookups.js';
-import { RejectedError } from '../../src/service-client/index.js';
+import { NotSentError, RejectedError } from '../../src/service-client/index.js';
 import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import type { Store } from '../../src/store/store.js';
 import { transferInput } from '../harness/inputs.js';
+import cryptoSend from '../kinds/crypto-send.js';
 import { newReference } from '../harness/references.js';
 import { asActivity, depsOver, type Replaced } from './deciding-activities.js';
 import { anEvent, withTemporaryStore } from './temporary-store.js';
@@ -31,7 +32,7 @@ describe('the activities that decide about money', () => {
       );
     const record = { status: 'PENDING', referenceId: 'r', cryptoAmount: 1 };
     /** The result if the service has the record only from the nth query on. */
-    const settled = async (shownAt: number, afterMs: number) => {
+    const settled = async (shownAt: number, afterMs: number, missingAfterMs = 0) => {
       const reference = newReference('missed');
       let asked = 0;
       const made = activities({
@@ -45,7 +46,9 @@ describe('the activities that decide about money', () => {
         pin: await pinOf({ store, account: 'default' }),
       };
       const order = { claim, expect: {}, saidToExist: false, windowMs: WINDOW_MS, timeScale: 0.001 };
-      const outcome = await asActivity(() => made.settleUnknown(order), afterMs).catch((error: unknown) => error);
+      const outcome = await asActivity(() => made.settleUnknown(order), afterMs, missingAfterMs).catch(
+        (error: unknown) => error,
+      );
       return { outcome, asked };
     };
 
@@ -64,6 +67,51 @@ describe('the activities that decide about money', () => {
       expect(outcome).toBeInstanceOf(ApplicationFailure);
       expect(outcome).toMatchObject({ type: 'not_yet', nonRetryable: false });
       expect(asked).toBe(1);
+    });
+
+    it('proves nothing by its misses after an outage in its window, which begins anew only once', async () => {
+      const outageMs = WINDOW_MS + 1;
+      const before = await settled(9, 2 * WINDOW_MS - 1, outageMs);
+      expect(before.outcome).toMatchObject({ type: 'not_yet', nonRetryable: false });
+      const { outcome } = await settled(9, 2 * WINDOW_MS, outageMs);
+      expect(outcome).toMatchObject({
+        claim: 'sending',
+        lookup: 'cannot-tell',
+        why: expect.stringContaining('did not answer for the whole settle window'),
+      });
+    });
+  });
+
+  describe("a report of the provider's settlement", () => {
+    const PATIENCE_MS = 900_000;
+    /** How it ends at a moment after it was first tried. */
+    const reported = async (error: Error, afterMs: number, patienceMs: number | undefined = PATIENCE_MS) => {
+      const reference = newReference('reported');
+      const flowId = `bridge-transfer/${reference}`;
+      const { id } = await store.inbox.receive(
+        anEvent({ source: 'settlement', flowId, reference, status: 'COMPLETED', body: { status: 'COMPLETED' } }),
+      );
+      const made = activities({ service: { reportSettlement: () => Promise.reject(error) } });
+      const about = { flowId, eventId: id, status: 'COMPLETED', reference, serviceReference: 's-1' } as const;
+      const order = patienceMs === 0 ? about : { ...about, patienceMs };
+      return asActivity(() => made.reportSettlement(order), afterMs);
+    };
+    const away = new NotSentError('reportSettlement', 'refused');
+
+    it('is tried on until its patience is over, and then left to a person, with what was in the way', async () => {
+      await expect(reported(away, PATIENCE_MS - 1)).rejects.toMatchObject({ type: 'not_sent', nonRetryable: false });
+      expect(await reported(away, PATIENCE_MS)).toEqual({ kind: 'not-taken', message: away.message });
+    });
+
+    it('is tried on for ever once a person has been asked', async () => {
+      await expect(reported(away, 10 * PATIENCE_MS, 0)).rejects.toMatchObject({ type: 'not_sent' });
+    });
+
+    it('is not called not taken for a bug of ours, nor for an error that no further try can repair', async () => {
+      const bug = new TypeError('x is undefined');
+      await expect(reported(bug, PATIENCE_MS)).rejects.toMatchObject({ message: bug.message });
+      const final = ApplicationFailure.create({ type: 'invalid_input', message: 'no', nonRetryable: true });
+      await expect(reported(final, PATIENCE_MS)).rejects.toMatchObject({ type: 'invalid_input', nonRetryable: true });
     });
   });
 
@@ -217,6 +265,14 @@ describe('the activities that decide about money', () => {
       message: expect.stringContaining('only with a service on loopback'),
     });
     expect(await prepared({ timeScale: 1 })).toMatchObject({ input: { timeScale: 1 } });
+  });
+
+  it('a step that its kind does not have ends the flow, and is not tried for ever', async () => {
+    const reference = newReference('no-step');
+    const pin = await pinOf({ store, account: 'default' });
+    const order = { flowId: `crypto-send/${reference}`, step: 'resend', input: cryptoSend.input(reference), pin };
+    const ends = { type: 'invalid_input', nonRetryable: true, message: expect.stringContaining('no step "resend"') };
+    await expect(asActivity(() => activities({}).describeStep(order))).rejects.toMatchObject(ends);
   });
 
   it('another send may be ordered without a claim in the own epoch: nothing was ever sent', async () => {

@@ -33,13 +33,16 @@ export function depsOver(store: Store, { service = {}, ...replaced }: Replaced =
 
 const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
-/** Runs an activity as the SDK does, at a moment after it was first scheduled; its lookups have found nothing since. */
-export function asActivity<T>(run: () => Promise<T>, afterMs = 0): Promise<T> {
+/**
+ * Runs an activity as the SDK does, at a moment after it was first scheduled; its lookups have found nothing since, or
+ * since a later moment.
+ */
+export function asActivity<T>(run: () => Promise<T>, afterMs = 0, missingAfterMs = 0): Promise<T> {
   const scheduledTimestampMs = Date.UTC(2026, 0, 1);
   const info = {
     scheduledTimestampMs,
     currentAttemptScheduledTimestampMs: scheduledTimestampMs + afterMs,
-    heartbeatDetails: { missingSinceMs: scheduledTimestampMs },
+    heartbeatDetails: { missingSinceMs: scheduledTimestampMs + missingAfterMs },
   };
   return new MockActivityEnvironment(info, { logger: silent }).run(run) as Promise<T>;
 }

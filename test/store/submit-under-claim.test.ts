@@ -212,6 +212,22 @@ describeStores('a POST under its claim', (kind) => {
     expect(await phase()).toBe('reserved');
   });
 
+  it('is counted by its outcome, and by the type of what stopped it; a bug of ours before it has no type', async () => {
+    const counted: unknown[] = [];
+    const count = (name: string, labels: unknown) => {
+      if (name === 'towline_money_attempts_total') counted.push(labels);
+    };
+    const { attempt } = claimed({ metrics: { count } });
+    const request = () => {
+      throw new TypeError('x is undefined');
+    };
+    await expect(attempt(undefined, { request })).rejects.toThrow('x is undefined');
+    await expect(attempt(failing(new NotSentError('sendCrypto', 'refused')))).rejects.toThrow();
+    await attempt();
+    const operation = 'sendCrypto';
+    expect(counted).toEqual(['error', 'not_sent', 'accepted'].map((outcome) => ({ operation, outcome })));
+  });
+
   it('that another attempt took over is not sent by the first one', async () => {
     const other = { owner: 'other', flowId: 'crypto-send/x', fingerprint: 'f' };
     const { sent, attempt } = claimed(
