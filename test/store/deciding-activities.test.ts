@@ -85,13 +85,13 @@ describe('the activities that decide about money', () => {
   describe("a report of the provider's settlement", () => {
     const PATIENCE_MS = 900_000;
     /** How it ends at a moment after it was first tried. */
-    const reported = async (error: Error, afterMs: number, patienceMs: number | undefined = PATIENCE_MS) => {
+    const reported = async (thrown: Error, afterMs: number, patienceMs: number | undefined = PATIENCE_MS) => {
       const reference = newReference('reported');
       const flowId = `bridge-transfer/${reference}`;
       const { id } = await store.inbox.receive(
         anEvent({ source: 'settlement', flowId, reference, status: 'COMPLETED', body: { status: 'COMPLETED' } }),
       );
-      const made = activities({ service: { reportSettlement: () => Promise.reject(error) } });
+      const made = activities({ service: { reportSettlement: () => Promise.reject(thrown) } });
       const about = { flowId, eventId: id, status: 'COMPLETED', reference, serviceReference: 's-1' } as const;
       const order = patienceMs === 0 ? about : { ...about, patienceMs };
       return asActivity(() => made.reportSettlement(order), afterMs);
