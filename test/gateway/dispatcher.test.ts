@@ -30,6 +30,7 @@ describe('the places of the dispatcher', () => {
   const signalled: { readonly flowId: string; readonly events: readonly FlowEvent[] }[] = [];
   /** Flows that have not taken their last signal. */
   const busy = new Set<string>();
+  const ended = new Set<string>();
   let asked = 0;
   let timeStandsStill = false;
   const clock: Clock = {
@@ -44,6 +45,7 @@ describe('the places of the dispatcher', () => {
     warnings.length = 0;
     signalled.length = 0;
     busy.clear();
+    ended.clear();
     asked = 0;
     timeStandsStill = false;
     temporary = await makeTemporaryStore('libsql');
@@ -70,7 +72,9 @@ describe('the places of the dispatcher', () => {
       reader: {
         facts: (flowId) => {
           asked += 1;
-          return Promise.resolve({ flowId, isOpen: true, hasPendingTask: busy.has(flowId) } as FlowFacts);
+          const isOpen = !ended.has(flowId);
+          const end = isOpen ? {} : ({ status: 'TERMINATED', state: 'parked' } as const);
+          return Promise.resolve({ flowId, isOpen, hasPendingTask: busy.has(flowId), ...end } as FlowFacts);
         },
         report: () => Promise.resolve(undefined),
       },
@@ -210,6 +214,19 @@ describe('the places of the dispatcher', () => {
       await delivered(ids);
       expect(signalled.map(({ events }) => events.map(({ id }) => id))).toEqual([ids.slice(0, 1), ids.slice(1)]);
     });
+  });
+
+  it('sends no signal to a flow that has ended, where it asks before: for untrusted events, and after a signal', async () => {
+    const flowId = 'bridge-transfer/ended';
+    await delivered([await receive(flowId)]);
+    ended.add(flowId).add('bridge-transfer/forged');
+    const late = [await receive(flowId)];
+    late.push((await store.inbox.receive(anEvent({ flowId: 'bridge-transfer/forged', proof: null }))).id);
+    dispatcher.nudge();
+    const stateOf = async (id: string) => (await store.inbox.get(id))?.state;
+    for (const id of late) await until('what becomes of it', async () => (await stateOf(id)) !== 'waiting');
+    expect(await Promise.all(late.map(stateOf))).toEqual(['late', 'late']);
+    expect(signalled).toHaveLength(1);
   });
 
   it('continues by itself as soon as a place is free again', async () => {
