@@ -259,6 +259,13 @@ const COMMIT = 'COMMIT\0';
     expect(await kept()).toEqual([{ n: 0 }]);
   });
 
+  it('keeps no note of a commit that may happen twice', async () => {
+    const { claims, inbox } = await open();
+    await inbox.receive(anEvent());
+    await claims.purgeAnswers(new Date());
+    expect(await database.query('SELECT id FROM commits')).toEqual([]);
+  });
+
   it('shows nothing of its URL in an error', async () => {
     const wrong = [
       [(url: URL) => (url.password = 'canary-password'), '28P01'],
