@@ -121,6 +121,26 @@ describe('requests', () => {
     expect(rows?.rows.map(({ b }) => b)).toEqual(writes.map((_, n) => n));
     await db.close();
   });
+
+  it('that read share no wait for the lock with writes that come long after them', async () => {
+    const db = await openConnection({ path: temporary.place, lockTimeoutMs: 50 });
+    await db.write([{ sql: 'CREATE TABLE t (a INTEGER) STRICT', params: [] }], turnOf.meta);
+    const { default: Database } = await import('libsql');
+    const raw = new Database(temporary.place);
+    raw.exec('BEGIN IMMEDIATE');
+    // No batch has more than 256: none that has one of the first 256 reads gets to the writes.
+    const reads = Array.from({ length: 512 }, () => db.read([{ sql: 'SELECT a FROM t', params: [] }]));
+    const writes = Array.from({ length: 1_000 }, () =>
+      db.write([{ sql: 'INSERT INTO t VALUES (1)', params: [] }], turnOf.meta),
+    );
+    const kinds = async (requests: readonly Promise<unknown>[]) =>
+      new Set((await Promise.allSettled(requests)).map(({ status }) => status));
+    const [early, late] = await Promise.all([kinds(reads.slice(0, 256)), kinds(writes), kinds(reads)]);
+    expect([early, late]).toEqual([new Set(['fulfilled']), new Set(['rejected'])]);
+    raw.exec('ROLLBACK');
+    raw.close();
+    await db.close();
+  });
 });
 
 describe('a full disk', () => {
