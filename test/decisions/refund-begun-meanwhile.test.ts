@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { untilFlow } from '../harness/reports.js';
 import { trusted } from '../harness/inputs.js';
 import { ended, inInbox, parked, resolve } from './bench.js';
@@ -27,6 +27,35 @@ describe("a person's order to refund, if a trusted event has said since that the
       report.view.timeline.some(({ detail }) => /the refund was accepted/.test(detail)),
     );
     expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('sends no lost refund again if that event comes while the send is being ordered: its outcome stays unknown', async () => {
+    refunds.isCutOff = true;
+    const { handle } = await refunds.tracked('lost-while-ordered');
+    await handle.signal('events', [failed()]);
+    expect((await parked(handle)).parked?.reason).toBe('refund_unknown');
+    const { claims } = refunds.decisions.store;
+    const order = claims.orderSendAgain.bind(claims);
+    vi.spyOn(claims, 'orderSendAgain').mockImplementationOnce(async (...given) => {
+      const isOrdered = await order(...given);
+      await handle.signal('events', [failed({ refundStatus: 'COMPLETED' })]);
+      return isOrdered;
+    });
+    await resolve(handle, 'send-again');
+    const { view } = await untilFlow(
+      handle,
+      (report) => report.view.outcome !== null || report.view.parked?.evidence['notAgain'] !== undefined,
+    );
+    vi.restoreAllMocks();
+    expect(view.parked).toMatchObject({
+      reason: 'refund_unknown',
+      // The first send may have arrived, so the claim says no more than before the order.
+      evidence: { claim: 'sending', why: expect.stringMatching(/not sent again: .*refund was begun/) },
+    });
+    expect(view.parked?.actions).not.toContain('send-again');
+    expect(refunds.sent).toHaveLength(1);
+    refunds.isCutOff = false;
     await handle.terminate();
   });
 

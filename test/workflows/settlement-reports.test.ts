@@ -64,6 +64,23 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     expect(await serviceStatus(reference)).toBe('COMPLETED');
   });
 
+  test('is passed on with what it says about itself, its failure and its refund, and with no other member', async () => {
+    const { reference, handle } = await tracked('details');
+    const details = {
+      settlement_details: { network: 'pix' },
+      failure_details: { failure_stage: 'settlement' },
+      refund_details: { refund_status: 'PENDING' },
+      metadata: { branch: '12' },
+    };
+    const report = vi.spyOn(bench.deps.service, 'reportSettlement');
+    await settled(reference, { status: 'COMPLETED', ...details, secret: { pin: '1' } });
+    expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
+    const [sent] = report.mock.calls.at(-1) ?? [];
+    vi.restoreAllMocks();
+    expect(sent).toMatchObject({ provider_reference_id: reference, status: 'COMPLETED', ...details });
+    expect(sent).not.toHaveProperty('secret');
+  });
+
   test('is reported only if the transfer ends with it: a SETTLING that arrives late would set the service back', async () => {
     const { reference, handle } = await tracked('on-the-way');
     const before = await serviceStatus(reference);
