@@ -82,6 +82,35 @@ describe.each(likeKinds('watched'))('a $kind', (watched) => {
     expect((await endOf(handle)).state).toBe('completed');
   });
 
+  test('asks a person again if an order could not be checked while its store was away, and goes on once it is back', async () => {
+    const unavailable = new StoreUnavailableError('AWAY', 'database');
+    const away = vi.spyOn(bench.store.deployment, 'read').mockRejectedValue(unavailable);
+    const unread = vi.spyOn(bench.store.inbox, 'hasToMatch').mockRejectedValue(unavailable);
+    const { handle } = await start('completed', { deadlineSeconds: 60 });
+    await until('the store to be tried', () => away.mock.calls.length > 0);
+    await bench.pass(2 * MINUTE_MS);
+    const first = (await parked(handle)).view.parked?.since;
+    const order = { action: 'mark-failed', note: 'it says so', actor: 'ada' };
+    const ordered = handle.executeUpdate('resolve', { args: [order] });
+    await Promise.all([expect(ordered).rejects.toThrow(), bench.pass(MINUTE_MS)]);
+    const { view } = await untilFlow(handle, (report) => (report.view.parked?.since ?? first) !== first);
+    expect(view.parked?.reason).toBe('step_failed');
+    away.mockRestore();
+    unread.mockRestore();
+    await bench.pass(2 * MINUTE_MS);
+    expect((await endOf(handle)).state).toBe('completed');
+  });
+
+  test('asks the service once more at its deadline, and says so if it cannot', async () => {
+    const operation = flowOf(kind).status?.operation;
+    await bench.control('POST', '/faults', { operation, kind: 'error-before' });
+    const { handle } = await start(open.ending, { deadlineSeconds: 600 });
+    await bench.pass(11 * MINUTE_MS);
+    const { view } = await parked(handle);
+    expect(view.timeline.map(({ detail }) => detail)).toContain('the service could not be asked at the deadline');
+    await handle.terminate();
+  });
+
   test('is delayed by a service that is down, and not failed', async () => {
     const operation = flowOf(kind).status?.operation;
     await bench.control('POST', '/faults', { operation, kind: 'error-before', first: 3 });
