@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
+import { MAX_UNTRUSTED } from '../../src/protocol/events.js';
 import { type FlowReport } from '../../src/protocol/messages.js';
 import { ended, inInbox, noted, parked, resolve, READING_MS } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
@@ -86,6 +87,16 @@ describe('a refund that the input orders', () => {
       await handle.terminate();
     },
   );
+
+  test('is held back by a flood of untrusted events of one ending, of which no more than a flow keeps are shown', async () => {
+    const { handle } = await tracked('flood-of-one');
+    const flood = Array.from({ length: MAX_UNTRUSTED + 10 }, () => untrusted('COMPLETED'));
+    await handle.signal('events', [...flood, failed()]);
+    const { parked: shown } = await parked(handle);
+    expect(shown?.reason).toBe('refund_needed');
+    expect(shown?.evidence['claimed']).toHaveLength(MAX_UNTRUSTED);
+    await handle.terminate();
+  });
 
   test.each(['COMPLETED', 'REFUNDED'])(
     'is held back by an untrusted %s that lies in the inbox, and is sent by the order of a person who has seen it',
