@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cryptoSendFlow } from '../../src/flows/crypto-send.js';
+import { workflowTypeOf } from '../../src/protocol/vocabulary.js';
 import { startFlow } from '../../src/temporal/start-flow.js';
 import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import { noted, openDecisionBench, startSend, TIME_SCALE } from './bench.js';
 
@@ -33,6 +35,23 @@ describe('a start under a reference that another Temporal client has used', () =
     await expect(startByGateway(reference, '75')).rejects.toThrow(/exists already with other content/);
     await handle.terminate();
     await expect(startByGateway(reference, '75')).rejects.toThrow(/other content/);
+  });
+
+  test('is in the audit log as one of another client, unless its memo names the content that it was started with', async () => {
+    const { bench, store } = decisions;
+    const startsOf = async (flowId: string) => {
+      await untilFlow(bench.client.workflow.getHandle(flowId), ({ view }) => view.stage === 'tracking');
+      return (await store.audit.list({ kind: 'start', flowId, limit: 9 })).map(({ actor, means }) => [actor, means]);
+    };
+    const ours = await startByGateway(newReference('ours'), '7.5');
+    expect(await startsOf(ours.flowId)).toEqual([]);
+    const reference = newReference('other-memo');
+    const workflowId = `crypto-send/${reference}`;
+    const options = { taskQueue: bench.taskQueue, workflowId, args: [inputOf(reference, '7.5')] };
+    const memo = (await bench.client.workflow.getHandle(ours.flowId).describe()).memo ?? {};
+    await bench.client.workflow.start(workflowTypeOf('crypto-send'), { ...options, memo });
+    expect(await startsOf(workflowId)).toEqual([['another Temporal client', 'unproven']]);
+    await Promise.all([ours.flowId, workflowId].map((id) => bench.client.workflow.getHandle(id).terminate()));
   });
 
   test("is refused with its type if that is not a flow's", async () => {
