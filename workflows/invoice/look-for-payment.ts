@@ -112,7 +112,8 @@ export async function whyNotStopped(flow: Flow, payment: Payment): Promise<strin
   if (money.at === 'claimed' && (says !== 'cannot-tell' || flow.deadlinePassed)) {
     const isVoid = await voidUnsent(flow, money.claim, why);
     // A later attempt may meet an older copy of the record.
-    if (isVoid === undefined && payment.shownPaid !== undefined) void voidOnceStoreIsBack(flow, money.claim, why);
+    if (isVoid === undefined && payment.shownPaid !== undefined)
+      void voidOnceStoreIsBack(flow, money.claim, why).catch(() => undefined);
   }
   // The flow follows the payment.
   payment.lookNow = true;
