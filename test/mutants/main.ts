@@ -61,7 +61,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (names.length > 0 || count === 0) return missed;
   const { only, tests, json } = values;
   const verdicts = await judgeSample({ only, tests, seed, count, json, before }, say);
-  say(`\n${summaryOf(verdicts)}`);
+  say(`\n${summaryOf(verdicts, before.length > 0)}`);
   return scoreOf(verdicts) * 100 < LEAST_PERCENT ? 1 : missed;
 }
 

@@ -5,13 +5,17 @@ export const isFound = ({ result }: Verdict) => result === 'killed' || result ==
 /** The part of the mutants that a test found. */
 export const scoreOf = (verdicts: readonly Verdict[]) => verdicts.filter(isFound).length / verdicts.length;
 
-/** A line for each folder, and one for all with the bounds of the whole code's score. */
-export function summaryOf(verdicts: readonly Verdict[]): string {
+/**
+ * A line for each folder, and one for all: with the bounds of the whole code's score, unless tests were written for this
+ * very sample.
+ */
+export function summaryOf(verdicts: readonly Verdict[], isJudgedAgain: boolean): string {
   const folderOf = ({ file }: Verdict) => /^src\/(?:gateway\/)?[\w-]+(?:\.ts)?|^\w+/.exec(file)?.[0] ?? file;
   const folders = [...new Set(verdicts.map(folderOf))].toSorted();
   const rows = folders.map((folder) => rowOf(folder, verdicts.filter((verdict) => folderOf(verdict) === folder))); // prettier-ignore
   const [low, high] = boundsOf(scoreOf(verdicts), verdicts.length).map((bound) => (bound * 100).toFixed(1));
-  return [...rows, `${rowOf('all', verdicts)}, 95 % interval ${low} to ${high} %`].join('\n');
+  const bounds = isJudgedAgain ? 'of a sample that was judged before' : `95 % interval ${low} to ${high} %`;
+  return [...rows, `${rowOf('all', verdicts)}, ${bounds}`].join('\n');
 }
 
 function rowOf(name: string, verdicts: readonly Verdict[]): string {
