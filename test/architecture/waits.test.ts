@@ -38,6 +38,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'workflows/refund-invoice.ts act(READ': 'nothing that can be away: it decodes what it is given',
   'workflows/engine/run-flow.ts act(STORE': 'the Temporal server, which runs this very workflow',
   'workflows/callback-delivery.ts act(CALLBACK': 'CALLBACK_TRIED_FOR_MS, by which the activity gives up',
+  'workflows/invoice/look-for-payment.ts act(STORE': 'the flow, beside which it is tried: nothing waits for it',
   'workflows/callback-delivery.ts act(STORE': 'nothing that can be away: it writes a line of log',
 
   'workflows/engine/flow.ts sleep(': 'it is the deadline',

@@ -22,7 +22,7 @@ import {
   POLL,
   RECORD_PATIENCE_MS,
   SETTLE_PATIENCE_MS,
-  STOP_AGAIN_MS,
+  STORE,
 } from '../engine/policies.js';
 import { voidUnsent } from '../engine/stop.js';
 import { AT_LEAST_MS, observed, within } from '../engine/waits.js';
@@ -111,21 +111,17 @@ export async function whyNotStopped(flow: Flow, payment: Payment): Promise<strin
   // If our payment waits to be sent, it is cancelled if another one was made, or past the deadline if that is unknown.
   if (money.at === 'claimed' && (says !== 'cannot-tell' || flow.deadlinePassed)) {
     const isVoid = await voidUnsent(flow, money.claim, why);
-    // A later attempt may meet an older copy of the record.
-    if (isVoid === undefined && payment.shownPaid !== undefined)
-      void voidOnceStoreIsBack(flow, money.claim, why).catch(() => undefined);
+    if (isVoid === undefined && payment.shownPaid !== undefined) voidOnceStoreIsBack(flow, money.claim, why);
   }
   // The flow follows the payment.
   payment.lookNow = true;
   return why;
 }
 
-/** Runs beside the flow, until nothing can be sent under the claim any more, or something was. */
-async function voidOnceStoreIsBack(flow: Flow, claim: ClaimRef, why: string): Promise<void> {
-  const isOver = () => flow.money.at !== 'claimed' || flow.view().outcome !== null;
-  while (!(await condition(isOver, flow.scaled(STOP_AGAIN_MS)))) {
-    if ((await voidUnsent(flow, claim, why)) !== undefined) return;
-  }
+/** Beside the flow, and retried by the server: a later attempt to pay may meet an older copy of the record. */
+function voidOnceStoreIsBack(flow: Flow, claim: ClaimRef, reason: string): void {
+  const voiding = act(STORE, 'Void the claim once the store is back', flow.timeScale).voidClaim({ ...claim, reason });
+  voiding.catch(() => undefined);
 }
 
 async function untilAnswered(flow: Flow, payment: Payment, beforeOurs: boolean): Promise<PaidReading> {

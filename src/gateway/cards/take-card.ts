@@ -47,9 +47,9 @@ const WithCard = z.looseObject({ card: CardGiven });
 
 /**
  * For `POST /flows/card-deposit` with a `card`: replaces the card in the body by its token, before anything that starts
- * flows sees the body. If no new flow was started, the card is dropped at once.
+ * flows sees the body. Unless a flow was started that may still need it, the card is dropped at once.
  *
- * @param start says whether a new flow was started
+ * @param start says whether such a flow was started
  */
 export async function withCardTaken<Started extends { readonly started: boolean }>(
   { cards, owner }: { readonly cards: CardIntake; readonly owner: string },
