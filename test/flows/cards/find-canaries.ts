@@ -16,8 +16,8 @@ const CANARIES = [
   'expiryMonth',
 ];
 
-/** Places in which four digits may be a word, and not a card's: UUIDs, the size of a history, a process's identity. */
-const OF_NO_CARD = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|"historySizeBytes":"\d+"|\b\d{1,7}@/gi;
+/** Places in which four digits may be a word, and not a card's: UUIDs, sizes of histories, times, process identities. */
+const OF_NO_CARD = /[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|"historySizeBytes":"\d+"|"(?:pid|\w*Ms)":\d+|\b\d{1,7}@/gi;
 
 export function canariesIn(text: string): readonly string[] {
   const searched = text.replaceAll(OF_NO_CARD, ' ');
