@@ -7,7 +7,9 @@ import type { FlowEvent } from '../../src/protocol/messages.js';
 import { BRIDGE_STATUSES, type BridgeStatus } from '../../src/contract/vocabulary.js';
 import {
   asBridgeStatus,
+  cryptoWasPaid,
   foldStatus,
+  isEnding,
   NOTHING_SEEN,
   rises,
   bridgeStateOf,
@@ -98,6 +100,26 @@ describe('the statuses of a bridge transfer (fault 26)', () => {
       const highest = Math.max(-1, ...before.seen.map((word) => BRIDGE_STATUSES.indexOf(word)));
       if (rises(before, status) !== BRIDGE_STATUSES.indexOf(status) > highest) throw new Error(order.join(' '));
     }
+  });
+
+  it('do not rise by one that is known already', () => {
+    for (const status of BRIDGE_STATUSES) expect(rises(foldStatus(NOTHING_SEEN, status), status)).toBe(false);
+  });
+
+  it('are open with the highest one, before any ending', () => {
+    expect(bridgeStateOf(NOTHING_SEEN)).toEqual({ kind: 'open', highest: null });
+    const seen = foldStatus(foldStatus(NOTHING_SEEN, 'SETTLING'), 'DEPOSIT_CONFIRMED');
+    expect(bridgeStateOf(seen)).toEqual({ kind: 'open', highest: 'SETTLING' });
+  });
+
+  it('end a transfer only with COMPLETED, FAILED or REFUNDED', () => {
+    expect(BRIDGE_STATUSES.filter(isEnding)).toEqual(['COMPLETED', 'FAILED', 'REFUNDED']);
+  });
+
+  it('say that the crypto was paid if one of them does, whatever the others say', () => {
+    const paid = (...order: BridgeStatus[]) => cryptoWasPaid(order.reduce(foldStatus, NOTHING_SEEN));
+    expect(paid('DEPOSIT_CONFIRMED', 'PAYMENT_SENT', 'FAILED')).toBe(true);
+    expect(paid('DEPOSIT_INITIATED', 'DEPOSIT_CONFIRMED', 'FAILED')).toBe(false);
   });
 
   it('are these eight words and no other, however alike', () => {

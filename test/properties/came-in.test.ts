@@ -51,14 +51,29 @@ describe('what may be sent back', () => {
     }
   });
 
-  it('is not known once an event gives an amount that cannot be read, whatever others say', () => {
-    const unreadable = { refundCryptoAmount: UNREADABLE };
-    for (const events of [
-      [unreadable],
-      [unreadable, { refundCryptoAmount: '5' }],
-      [{ refundCryptoAmount: '5' }, unreadable],
-    ]) {
-      expect(mostToRefund(asked({ crypto_amount: '7.5' }), events.reduce(smallest, {}))).toBeNull();
+  it('keeps that something came in at a time that cannot be read, and any time that can be read before it', () => {
+    const unread = { cryptoReceivedAt: UNREADABLE };
+    expect([unread, {}].reduce(smallest, {})).toEqual(unread);
+    const read = { cryptoReceivedAt: '2026-01-01T00:00:00Z' };
+    expect([unread, read].reduce(smallest, {})).toEqual(read);
+    expect([read, unread].reduce(smallest, {})).toEqual(read);
+    expect(Object.keys(smallest({}, { chain: 'CELO' }))).toEqual([]);
+  });
+
+  it('keeps that one of the events could not be read, whatever comes before or after', () => {
+    const events = [{ body: UNREADABLE }, { cryptoAmount: '5' }];
+    for (const order of [events, events.toReversed()]) {
+      expect(order.reduce(smallest, {})).toEqual({ body: UNREADABLE, cryptoAmount: '5' });
     }
   });
+
+  it.each(['cryptoAmount', 'amountMsat', 'refundCryptoAmount'])(
+    'is not known once an event gives a %s that cannot be read, whatever others say',
+    (name) => {
+      const [unreadable, read] = [{ [name]: UNREADABLE }, { [name]: '5' }];
+      for (const events of [[unreadable], [unreadable, read], [read, unreadable]]) {
+        expect(mostToRefund(asked({ crypto_amount: '7.5' }), events.reduce(smallest, {}))).toBeNull();
+      }
+    },
+  );
 });

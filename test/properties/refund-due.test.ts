@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { UNREADABLE } from '../../src/protocol/messages.js';
 import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
 import { trusted } from '../harness/inputs.js';
-import { factsTogether, fundsHeld, refundBegun } from '../../workflows/bridge/refund-due.js';
+import { factsTogether, fundsHeld, refundBegun, saysPaid } from '../../workflows/bridge/refund-due.js';
 
 const NO_CLAIM = { cameIn: {}, unverified: [] };
 
@@ -78,5 +79,70 @@ describe('a refund', () => {
     ])
       expect(held({ failureStage })).toBe('cannot-tell');
     expect(held({})).toBe('cannot-tell');
+  });
+
+  it.each([{ cryptoReceivedAt: UNREADABLE }, { failureStage: UNREADABLE }, { body: UNREADABLE }])(
+    'is neither due nor ruled out by a failure of an early stage if what is known beside it says %j',
+    (said) => {
+      const failure = trusted('FAILED', { facts: { failureStage: 'deposit' } });
+      const statuses = NOTHING_SEEN;
+      expect(fundsHeld({ failure, statuses, cameIn: said, unverified: [] })).toBe('cannot-tell');
+      const unread = trusted('FAILED', { facts: { failureStage: 'deposit', ...said } });
+      expect(fundsHeld({ failure: unread, statuses, ...NO_CLAIM })).toBe('cannot-tell');
+      const unverified = [trusted('DEPOSIT_INITIATED', { facts: said })];
+      expect(fundsHeld({ failure, statuses, cameIn: {}, unverified })).toBe('cannot-tell');
+    },
+  );
+
+  it('is due if an event besides the failure says when the crypto came in', () => {
+    const failure = trusted('FAILED', { facts: { failureStage: 'deposit' } });
+    const cameIn = { cryptoReceivedAt: '2026-01-01T00:00:00Z' };
+    expect(fundsHeld({ failure, statuses: NOTHING_SEEN, cameIn, unverified: [] })).toBe('shown');
+  });
+
+  it('is not begun if no event says a word of it', () => {
+    expect([{}, { refundStatus: '' }, { refundStatus: ' , ' }].map(refundBegun)).toEqual([false, false, false]);
+  });
+});
+
+describe('an event', () => {
+  it.each<[string | null, Record<string, string>, boolean]>([
+    ['DEPOSIT_INITIATED', {}, false],
+    ['DEPOSIT_CONFIRMED', {}, false],
+    ['PAYMENT_CONFIRMED', {}, true],
+    ['settling', {}, true],
+    ['A_WORD_OF_TOMORROW', {}, false],
+    [null, {}, false],
+    [null, { body: UNREADABLE }, true],
+    ['FAILED', { failureStage: 'deposit' }, false],
+    ['FAILED', { failureStage: UNREADABLE }, true],
+    ['FAILED', { cryptoReceivedAt: UNREADABLE }, true],
+    ['FAILED', { refundAnnounced: 'true' }, true],
+  ])('of %s with %j says that the crypto was paid: %s', (status, facts, isPaid) => {
+    expect(saysPaid({ ...trusted('FAILED', { facts }), status })).toBe(isPaid);
+  });
+});
+
+describe('two failures of one transfer', () => {
+  const owing = { refundAnnounced: 'true', refundCryptoAmount: '5' };
+  it('say together what the one says that owes a refund, in any order, and else what the first one says', () => {
+    const other = { refundCryptoAmount: '7', serviceReference: 's' };
+    const both = { ...owing, serviceReference: 's' };
+    expect(factsTogether(owing, other)).toEqual(both);
+    expect(factsTogether(other, owing)).toEqual(both);
+    expect(factsTogether(owing, { ...owing, refundCryptoAmount: '6' })).toEqual(owing);
+    expect(factsTogether({ token: 'USDC' }, { token: 'USDT' })).toEqual({ token: 'USDC' });
+  });
+
+  it('say each word about the refund of the service once, in the order in which they came', () => {
+    const words = (first: string, second: string) =>
+      factsTogether({ refundStatus: first }, { refundStatus: second })['refundStatus'];
+    expect(words('PENDING', 'COMPLETED')).toBe('PENDING, COMPLETED');
+    expect(words('PENDING, COMPLETED', 'PENDING')).toBe('PENDING, COMPLETED');
+  });
+
+  it('say nothing together that neither says', () => {
+    expect(factsTogether({}, {})).toStrictEqual({});
+    expect(factsTogether({ failureStage: 'kyc' }, {})).toStrictEqual({ failureStage: 'kyc' });
   });
 });

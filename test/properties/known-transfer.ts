@@ -1,0 +1,52 @@
+import { NO_EVIDENCE } from '../../workflows/engine/event-book.js';
+import type { Flow } from '../../workflows/engine/flow.js';
+import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
+import type { Transfer } from '../../workflows/bridge/transfer.js';
+import type { BridgeStatus } from '../../src/contract/vocabulary.js';
+import { transferInput } from '../harness/inputs.js';
+
+/** Terms of a refund as the service gives them: 7.5 USDC, as much as was to come in, to an address on the same chain. */
+export const REFUND = {
+  method: 'crypto_address',
+  fallbackMethod: 'crypto_address',
+  fallbackAddress: '0x2222222222222222222222222222222222222222',
+  chain: 'CELO',
+  token: 'USDC',
+  cryptoAmount: '7.5',
+  lifeMs: null,
+} as const;
+
+const QUOTE = { rateId: 'rate-1', cryptoAmount: '7.5', cryptoUnit: 'USDC', lifeMs: 60_000 };
+
+/** A transfer of 1,000.50 KES to 100 ZAR whose deposit was accepted, and about which a test knows more. */
+export function knownTransfer({ input = {}, ...more }: Partial<Omit<Transfer, 'input'>> & { input?: object } = {}) {
+  return {
+    ...NO_EVIDENCE,
+    input: { ...transferInput('r-1'), refund: { auto: true }, ...input },
+    fingerprint: 'fingerprint-1',
+    pin: 'pin-1',
+    windows: {},
+    quote: { ...QUOTE, quotedAtMs: 0 },
+    agreed: QUOTE,
+    deposit: { serviceReference: 'service-1', status: 'PENDING', paymentHash: null, refund: REFUND },
+    statuses: NOTHING_SEEN,
+    failure: null,
+    cameIn: {},
+    completion: {},
+    ownRefund: null,
+    failedAtMs: null,
+    toReport: null,
+    serviceKnows: NOTHING_SEEN,
+    ...more,
+  } as unknown as Transfer;
+}
+
+export const seen = (...words: readonly BridgeStatus[]) => words.reduce(foldStatus, NOTHING_SEEN);
+
+/** What the rules of a transfer use of its flow; `notes` are what its timeline would show. */
+export function flowOfTransfer() {
+  const notes: (readonly [detail: string, by: string | undefined])[] = [];
+  const note = (detail: string, by?: string) => void notes.push([detail, by]);
+  const flow = { flowId: 'bridge-transfer/r-1', reference: 'r-1', serviceReference: 'service-1', note };
+  return { flow: flow as unknown as Flow, notes };
+}
