@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { describe, expect, it } from 'vitest';
+import { createBridgeActivities } from '../../activities/bridge-transfer.js';
+import { pinOf } from '../../activities/claims.js';
+import { BridgeTransferInput, QUOTE_LIFE_MS } from '../../src/flows/bridge-transfer.js';
+import { NotSentError, RejectedError } from '../../src/service-client/index.js';
+import type { Store } from '../../src/store/store.js';
+import { transferInput } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { asActivity, depsOver, type Replaced } from './deciding-activities.js';
+import { withTemporaryStore } from './temporary-store.js';
+
+const QUOTE = { rate_id: 'rate-9', crypto_amount: 7.5, crypto_unit: 'USDC' };
+const REFUSAL = { httpStatus: 400, message: 'limit', fields: [], isRateExpired: false, isAboutReference: false };
+const OURS = { rateId: 'rate-9', cryptoAmount: '7.5', cryptoUnit: 'USDC', lifeMs: QUOTE_LIFE_MS };
+
+let store: Store;
+const activities = (service: Replaced['service'] = {}, more: Replaced = {}) =>
+  createBridgeActivities(depsOver(store, { ...more, service }));
+const parsed = (reference: string, more: object = {}) =>
+  BridgeTransferInput.parse(transferInput(reference, { ...more }));
+
+describe('the preparation of a bridge transfer', () => {
+  withTemporaryStore((opened) => (store = opened));
+  const orderOf = (more: Record<string, unknown> = {}, reference = newReference('prepared')) => ({
+    flowId: `bridge-transfer/${reference}`,
+    input: transferInput(reference, more),
+  });
+  const prepare = (made: ReturnType<typeof activities>, order: object, isLocal = false) =>
+    new MockActivityEnvironment({ isLocal }).run(() => made.prepareBridgeTransfer(order as never)) as Promise<
+      Awaited<ReturnType<typeof made.prepareBridgeTransfer>>
+    >;
+
+  it('gives the checked input, the first quote and everything that the flow needs for its claims', async () => {
+    const asked: unknown[] = [];
+    const made = activities(
+      { quoteBridge: async (body: never) => (asked.push(body), QUOTE) },
+      { allowPlaintext: true },
+    );
+    const order = orderOf();
+    const prepared = await prepare(made, order);
+    expect(prepared).toMatchObject({
+      input: { amount: '1000.5', approval: 'none' },
+      quote: OURS,
+      windows: { postMs: 8_000 },
+      allowPlaintext: true,
+      pin: await pinOf({ store, account: 'default' }),
+    });
+    expect(prepared.fingerprint).toMatch(/./);
+    expect(asked).toEqual([
+      { source_currency: 'KES', source_amount: 1000.5, crypto_chain: 'CELO', crypto_token: 'USDC' },
+    ]);
+    expect(await asActivity(() => made.quoteBridgeTransfer({ input: prepared.input }))).toEqual(OURS);
+  });
+
+  it('records a start by another client than a gateway', async () => {
+    const order = orderOf();
+    await prepare(activities({ quoteBridge: async () => QUOTE }), { ...order, startedWith: null });
+    expect(await store.audit.list({ flowId: order.flowId, limit: 9 })).toMatchObject([
+      { kind: 'start', details: { amount: '1000.5', currency: 'KES' } },
+    ]);
+  });
+
+  it('takes a quote without figures as one that names none', async () => {
+    for (const crypto_amount of [undefined, null]) {
+      const made = activities({ quoteBridge: async () => ({ rate_id: 'rate-9', crypto_amount }) });
+      expect((await prepare(made, orderOf())).quote).toEqual({ ...OURS, cryptoAmount: null, cryptoUnit: null });
+    }
+  });
+
+  it('ends its flow if the service refuses the quote, and is tried again if it cannot be reached', async () => {
+    const refusing = activities({ quoteBridge: () => Promise.reject(new RejectedError('quoteBridge', REFUSAL)) });
+    await expect(prepare(refusing, orderOf())).rejects.toMatchObject({
+      type: 'quote_rejected',
+      nonRetryable: true,
+      message: expect.stringContaining('(400): limit'),
+    });
+    const away = activities({ quoteBridge: () => Promise.reject(new NotSentError('quoteBridge', 'refused')) });
+    await expect(prepare(away, orderOf())).rejects.toMatchObject({ type: 'not_sent', nonRetryable: false });
+  });
+
+  it('asks for at most eight quotes within workflow tasks at a time, so that a hanging service keeps no other flow', async () => {
+    let asked = 0;
+    let answer: () => void = () => undefined;
+    const answered = new Promise<void>((resolve) => (answer = resolve));
+    const quoteBridge = () => {
+      asked += 1;
+      return answered.then(() => QUOTE);
+    };
+    const made = activities({ quoteBridge });
+    const resultOf = (isLocal: boolean) =>
+      prepare(made, orderOf(), isLocal).then(
+        ({ quote }) => quote.rateId,
+        ({ type, nonRetryable }) => ({ type, nonRetryable }),
+      );
+    // The ordinary activity takes no slot of a workflow task.
+    const held = [...Array.from({ length: 9 }, () => true), false].map(resultOf);
+    for (let turn = 0; turn < 1_000 && asked < 9; turn += 1) await new Promise(setImmediate);
+    answer();
+    const busy = { type: 'busy', nonRetryable: false };
+    expect(await Promise.all(held)).toEqual([...Array.from({ length: 8 }, () => 'rate-9'), busy, 'rate-9']);
+    expect(asked).toBe(9);
+    expect((await prepare(made, orderOf(), true)).quote).toEqual(OURS);
+  });
+
+  describe('with a quote that the caller brought', () => {
+    const REMEMBERED = {
+      lifeMs: QUOTE_LIFE_MS,
+      cryptoAmount: '7.5',
+      cryptoUnit: 'USDC',
+      sourceAmount: '1000.5',
+      sourceCurrency: 'KES',
+      chain: 'CELO',
+      token: 'USDC',
+    };
+    const brought = async (terms: object | null, tookMs = 0) => {
+      const rateId = randomUUID();
+      if (terms !== null) await store.quotes.remember('default', { ...REMEMBERED, ...terms, rateId }, tookMs);
+      const { quote } = await prepare(activities(), orderOf({ rate_id: rateId }));
+      expect(quote.rateId).toBe(rateId);
+      return quote;
+    };
+
+    it('knows what it gives and how old it is, if it passed through a gateway for this deposit', async () => {
+      expect(await brought({})).toMatchObject({ cryptoAmount: '7.5', cryptoUnit: 'USDC', lifeMs: QUOTE_LIFE_MS });
+      expect(await brought({ lifeMs: 10_000 }, 4_000)).toMatchObject({ lifeMs: 6_000 });
+      expect(await brought({ lifeMs: QUOTE_LIFE_MS + 9_000 }, 5_000)).toMatchObject({ lifeMs: QUOTE_LIFE_MS - 5_000 });
+      expect(await brought({ lifeMs: 10_000 }, 11_000)).toMatchObject({ lifeMs: 0 });
+    });
+
+    it.each([{ sourceAmount: '1000' }, { sourceCurrency: 'ZAR' }, { chain: 'BASE' }, { token: 'USDT' }])(
+      'does not know what it gives if it was asked for with %j',
+      async (terms) => {
+        const life = { lifeMs: QUOTE_LIFE_MS - 5_000 };
+        expect(await brought(terms, 5_000)).toMatchObject({ cryptoAmount: null, cryptoUnit: null, ...life });
+      },
+    );
+
+    it('knows nothing of one that no gateway saw: it may have just been made', async () => {
+      expect(await brought(null)).toMatchObject({ cryptoAmount: null, cryptoUnit: null, lifeMs: QUOTE_LIFE_MS });
+    });
+  });
+});
+
+describe('the deposit of a bridge transfer', () => {
+  withTemporaryStore((opened) => (store = opened));
+  /** Its quote may be used for 50 s from its request on. */
+  const deposit = async (more: object = {}, { afterMs = 0, readMs = 0 } = {}) => {
+    const reference = newReference('deposited');
+    const sent: unknown[][] = [];
+    let clockMs = 1_000_000;
+    const made = activities(
+      { createBridgeDeposit: async (...call: unknown[]) => (sent.push(call), { status: 'PENDING' }) } as never,
+      { monotonicMs: () => (clockMs += readMs) - readMs },
+    );
+    const order = {
+      flowId: `bridge-transfer/${reference}`,
+      fingerprint: 'f',
+      pin: await pinOf({ store, account: 'default' }),
+      input: parsed(reference, more),
+      rateId: 'rate-1',
+      quotedAtMs: Date.UTC(2026, 0, 1),
+      usableMs: 50_000,
+      mostMs: 9_000,
+    };
+    const outcome = await asActivity(() => made.submitBridgeDeposit(order), afterMs);
+    const claim = await store.claims.get({ account: 'default', operation: 'createBridgeDeposit', reference });
+    return { reference, flowId: order.flowId, outcome, sent, claim };
+  };
+
+  it('is sent once with everything of its input, its quote and the address for callbacks of this flow', async () => {
+    const metadata = { notes: 'rent' };
+    const { reference, flowId, outcome, sent, claim } = await deposit({ metadata });
+    expect(outcome).toMatchObject({ kind: 'accepted', answer: { status: 'PENDING' } });
+    const { refund: _refund, ...input } = transferInput(reference);
+    expect(sent).toMatchObject([
+      [
+        {
+          ...input,
+          amount: 1000.5,
+          crypto_payment: { address: '0x1111111111111111111111111111111111111111', crypto_amount: 7.5 },
+          settlement: { amount: 100, currency: 'ZAR', recipient: { phone_number: '+27821234567' } },
+          callback_url: expect.stringMatching(/^http:/),
+          rate_id: 'rate-1',
+          metadata,
+        },
+        { mostMs: 9_000, stillValid: expect.any(Function) },
+      ],
+    ]);
+    expect((sent[0]?.[0] as { callback_url: string }).callback_url).toContain(encodeURIComponent(flowId).slice(0, 6));
+    expect(claim).toMatchObject({ phase: 'answered', flowId });
+  });
+
+  it('names no member that the input does not give', async () => {
+    const crypto_payment = { payment_hash: 'ab12', amount_msat: '7500' };
+    const { sent } = await deposit({ chain: 'LIGHTNING', token: 'MSAT', crypto_payment });
+    const body = sent[0]?.[0] as Record<string, unknown>;
+    expect(body['crypto_payment']).toStrictEqual({ payment_hash: 'ab12', amount_msat: 7_500 });
+    expect(body).not.toHaveProperty('metadata');
+    expect(((await deposit()).sent[0]?.[0] as typeof body)['crypto_payment']).not.toHaveProperty('amount_msat');
+  });
+
+  it('is not sent once its quote is too old, by the time until it was scheduled and the time since', async () => {
+    expect((await deposit({}, { afterMs: 49_999 })).outcome).toMatchObject({ kind: 'accepted' });
+    for (const time of [{ afterMs: 50_000 }, { readMs: 60_000 }, { afterMs: 49_000, readMs: 1_000 }]) {
+      const { outcome, sent } = await deposit({}, time);
+      expect(outcome).toMatchObject({ kind: 'quote-expired' });
+      expect(sent).toEqual([]);
+    }
+  });
+
+  it('gets another quote if the service says that the rate expired, with its claim as free as before', async () => {
+    const reference = newReference('expired');
+    const made = activities({
+      createBridgeDeposit: () =>
+        Promise.reject(new RejectedError('createBridgeDeposit', { ...REFUSAL, isRateExpired: true })),
+    });
+    const order = {
+      flowId: `bridge-transfer/${reference}`,
+      fingerprint: 'f',
+      pin: await pinOf({ store, account: 'default' }),
+      input: parsed(reference),
+      rateId: 'rate-1',
+      quotedAtMs: Date.UTC(2026, 0, 1),
+      usableMs: 50_000,
+    };
+    expect(await asActivity(() => made.submitBridgeDeposit(order))).toMatchObject({ kind: 'quote-expired' });
+    const key = { account: 'default', operation: 'createBridgeDeposit', reference } as const;
+    expect(await store.claims.get(key)).toMatchObject({ phase: 'reserved' });
+  });
+});
