@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
 import type { EventResult, FlowEvent } from '../../src/protocol/messages.js';
-import { eventsOf, openEventBook } from '../../workflows/engine/event-book.js';
+import type { Parked } from '../../src/protocol/messages.js';
+import { unopenedIdOf } from '../../src/protocol/events.js';
+import {
+  brief,
+  eventsOf,
+  NO_EVIDENCE,
+  openEventBook,
+  selectedEvent,
+  validateEventChoice,
+} from '../../workflows/engine/event-book.js';
 
 const FATES: readonly EventResult[] = ['applied', 'duplicate', 'unverified', 'conflicting'];
 
@@ -91,7 +100,136 @@ describe('the event book', () => {
   });
 });
 
+describe('an event book that holds events back', () => {
+  const holding = () => {
+    const book = openEventBook();
+    book.absorbWith(() => 'applied');
+    book.take(event('a'));
+    book.hold();
+    book.take(event('b'));
+    book.hold();
+    book.take(event('c'));
+    return book;
+  };
+
+  it('takes them once it is released, in order, and those that come later at once', () => {
+    const book = holding();
+    expect(book.ids()).toEqual(['a']);
+    expect(book.knows('b')).toBe(false);
+    book.release();
+    expect(book.ids()).toEqual(['a', 'b', 'c']);
+    book.take(event('d'));
+    expect(book.results()).toEqual({ a: 'applied', b: 'applied', c: 'applied', d: 'applied' });
+  });
+
+  it('lists them as late if its flow ends before that', () => {
+    const book = holding();
+    book.close();
+    book.release();
+    expect(book.ids()).toEqual(['a']);
+  });
+
+  it('can be released although it holds none', () => {
+    const book = openEventBook();
+    book.release();
+    book.take(event('a'));
+    expect(book.waiting().map(({ id: waits }) => waits)).toEqual(['a']);
+  });
+});
+
+describe('an event that came before its flow listens', () => {
+  it('waits, is known, and travels to the next run, where it is taken once', () => {
+    const book = openEventBook();
+    book.take(event('a'));
+    book.take(event('a'));
+    expect(book.state()).toEqual({ results: {}, waiting: [event('a')] });
+    const next = openEventBook(book.state());
+    next.take(event('a'));
+    expect(next.ids()).toEqual(['a']);
+    expect(next.waiting()).toEqual([event('a')]);
+    next.absorbWith(() => 'applied');
+    expect(next.waiting()).toEqual([]);
+    expect(next.results()).toEqual({ a: 'applied' });
+    // The state that the next run began with is not touched.
+    expect(book.state()).toEqual({ results: {}, waiting: [event('a')] });
+  });
+
+  it('need not be decrypted if it was taken already', () => {
+    const book = openEventBook();
+    book.take(event('a'));
+    book.take(event(unopenedIdOf('a')));
+    expect(book.ids()).toEqual(['a']);
+    const other = openEventBook();
+    other.take(event(unopenedIdOf('a')));
+    other.take(event('a'));
+    expect(other.ids()).toEqual([unopenedIdOf('a'), 'a']);
+  });
+});
+
+it('of a flow without events nothing is proven, claimed or contradictory', () => {
+  expect(NO_EVIDENCE).toEqual({ proven: false, unverified: [], mismatches: [] });
+});
+
+it('a person sees of an event its id, its status and when it came', () => {
+  const { receivedAt } = event('a', 'FAILED');
+  expect(brief(event('a', 'FAILED'))).toEqual({ id: 'a', status: 'FAILED', receivedAt });
+});
+
+describe('an order about an event', () => {
+  const parked = (evidence: Parked['evidence']): Parked => ({ reason: 'conflict', since: '', actions: [], evidence });
+  const order = (action: string, eventId?: string) => {
+    return { action, note: '', actor: 'ada', ...(eventId === undefined ? {} : { eventId }) };
+  };
+  const one = parked({ claimed: [{ id: 'a' }], event: { id: 'm' } });
+  const two = parked({ claimed: [{ id: 'a' }, { id: 'b' }], event: { id: 'm' } });
+
+  it('names none if there is one, and exactly one if there are several', () => {
+    expect(validateEventChoice(one, order('trust-settlement'))).toBeNull();
+    expect(validateEventChoice(two, order('trust-settlement'))).toMatch(/^Several events came.*: a, b\.$/);
+    expect(validateEventChoice(two, order('trust-settlement', 'b'))).toBeNull();
+  });
+
+  it('names no event that the flow does not hold', () => {
+    const refusal = /does not ask about this event, but about a, b\./;
+    expect(validateEventChoice(two, order('trust-settlement', 'm'))).toMatch(refusal);
+    expect(validateEventChoice(one, order('trust-settlement', 'b'))).toMatch(/but about a\./);
+  });
+
+  it.each(['accept-event', 'dismiss-event'])('%s is about the one that differs', (action) => {
+    expect(validateEventChoice(two, order(action))).toBeNull();
+    expect(validateEventChoice(two, order(action, 'm'))).toBeNull();
+    expect(validateEventChoice(two, order(action, 'a'))).toMatch(/but about m\./);
+  });
+
+  it('is none if its action is about the whole flow', () => {
+    expect(validateEventChoice(two, order('mark-completed', 'z'))).toBeNull();
+    expect(validateEventChoice(parked({}), order('keep-waiting'))).toBeNull();
+  });
+
+  it('means the event that it names, or else the one that came', () => {
+    const claimed = [event('a'), event('b')];
+    expect(selectedEvent(claimed, order('trust-settlement', 'a'))).toBe(claimed[0]);
+    expect(selectedEvent(claimed, order('trust-settlement'))).toBe(claimed[1]);
+    expect(selectedEvent(claimed, order('trust-settlement', 'z'))).toBeUndefined();
+    expect(selectedEvent([], order('trust-settlement'))).toBeUndefined();
+  });
+});
+
 describe("a signal's argument", () => {
+  it.each([undefined, null, 7, 'x', {}])('that is no list, such as %j, holds no events', (argument) => {
+    expect(eventsOf(argument)).toEqual([]);
+  });
+
+  it('keeps events with a status and without one', () => {
+    const given = [event('a', null), event('b', 'FAILED')];
+    expect(eventsOf(given)).toEqual(given);
+  });
+
+  it.each(['id', 'trusted', 'status', 'facts'])('leaves out an entry without its %s', (member) => {
+    const { [member as 'id']: _left, ...rest } = event('a', 'FAILED');
+    expect(eventsOf([rest])).toEqual([]);
+  });
+
   it('is read without throwing, whatever it is, and gives events only', () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true, withBigInt: true, withMap: true }), (argument) => {

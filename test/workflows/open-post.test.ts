@@ -121,7 +121,7 @@ describe('what a person sees of a payment request whose outcome is unknown', () 
     shownOf(post, open, { ...found, ...more });
 
   it('is which one it is, what its claim says, and why its outcome is unknown', () => {
-    expect(shown(opened())).toEqual({ ...claim, claim: 'sending', why: 'its answer was lost' });
+    expect(shown(opened())).toStrictEqual({ ...claim, claim: 'sending', why: 'its answer was lost' });
   });
 
   it('is also why the service could not be asked, how a repeat was refused, and what is against another send', () => {
