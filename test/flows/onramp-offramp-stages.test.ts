@@ -1,0 +1,70 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import offramp from '../kinds/offramp.js';
+import onramp from '../kinds/onramp.js';
+import { detailsOf } from './ramps.js';
+
+const INPUT = { onramp: onramp.input, offramp: offramp.input };
+const CHECKOUT = { fullName: 'Canary Customer', phoneNumber: '+254712345678', paymentMethod: 'CAPITECPAY' };
+
+describe('the stage of a ramp', () => {
+  let bench: Stack;
+  beforeAll(async () => {
+    // Its service moves nothing: no lookup says more than an event.
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
+  });
+  afterEach(() => bench.terminateAll());
+  afterAll(() => bench.close());
+
+  async function start(kind: keyof typeof INPUT, more: Record<string, unknown> = {}) {
+    const reference = newReference('stage');
+    const handle = await bench.startFlow(kind, reference, { ...INPUT[kind](reference), ...more });
+    const report = await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.endsWith('accepted'))); // prettier-ignore
+    return { handle, report };
+  }
+  const stageAfter = async (kind: keyof typeof INPUT, ...words: readonly string[]) => {
+    const { handle } = await start(kind);
+    await handle.signal(
+      'events',
+      words.map((word) => trusted(word)),
+    );
+    const last = `${words.at(-1)} (capability)`;
+    const { view } = await untilFlow(handle, (report) => detailsOf(report).includes(last));
+    return view.timeline.find(({ detail }) => detail === last)?.stage;
+  };
+
+  test.each([
+    ['onramp', 'fiat-leg', ['PENDING', 'FIAT_INITIATED', 'FIAT_PENDING']],
+    ['onramp', 'crypto-leg', ['FIAT_SUCCESSFUL', 'CRYPTO_PENDING', 'PROCESSING', 'CRYPTO_SUCCESSFUL', 'CRYPTO_FAILED']],
+    ['offramp', 'crypto-leg', ['PENDING']],
+    ['offramp', 'fiat-leg', ['CRYPTO_RECEIVED', 'PROCESSING', 'SUCCESS', 'SUCCESSFUL', 'COMPLETED']],
+    ['offramp', 'refund', ['FAILED', 'REFUND_PENDING', 'REFUND_INVOICE_NEEDED', 'REFUNDED', 'REFUND_FAILED']],
+  ] as const)('of an %s is %s by any of its words', async (kind, stage, words) => {
+    expect(await Promise.all(words.map((word) => stageAfter(kind, word)))).toEqual(words.map(() => stage));
+  });
+
+  test('is the furthest that any word has reached, whatever comes late', async () => {
+    expect(await stageAfter('onramp', 'FIAT_SUCCESSFUL', 'FIAT_PENDING')).toBe('crypto-leg');
+    expect(await stageAfter('offramp', 'REFUND_PENDING', 'CRYPTO_RECEIVED')).toBe('refund');
+  });
+
+  test('begins with tracking, until a status has come', async () => {
+    for (const kind of ['onramp', 'offramp'] as const) expect((await start(kind)).report.view.stage).toBe('tracking');
+  });
+
+  test.each([
+    ['by phone', {}, ['the customer is asked to pay on the phone']],
+    [
+      'at the page of a bank',
+      { mobileMoney: undefined, bankCheckout: CHECKOUT },
+      ['the customer pays at the redirect URL that the answer carries'],
+    ],
+  ])('of an onramp says how its customer pays: %s', async (_how, more, says) => {
+    const { handle } = await start('onramp', more);
+    const report = await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail === says[0]));
+    expect(detailsOf(report).filter((detail) => /the customer|redirect/.test(detail))).toEqual(says);
+  });
+});
