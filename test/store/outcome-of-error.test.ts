@@ -147,7 +147,7 @@ describe('what an error of a POST says about it', () => {
   it('it is refused: that is kept with the claim, and with the answer', async () => {
     for (const more of [{}, shows('absent'), shows('no-lookup')]) {
       const { outcome, claim } = await failed(refusal(), more);
-      expect(outcome).toEqual({ kind: 'rejected', rejection: REJECTION, owner: OWNER, recorded: true });
+      expect(outcome).toStrictEqual({ kind: 'rejected', rejection: REJECTION, owner: OWNER, recorded: true });
       expect(claim).toMatchObject({ phase: 'rejected', rejection: REJECTION, kept: { body: 'no' } });
     }
     const { outcome } = await failed(refusal({ code: 'LIMIT' }));
