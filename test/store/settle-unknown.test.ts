@@ -1,0 +1,278 @@
+import { describe, expect, it } from 'vitest';
+import { pinOf } from '../../activities/claims.js';
+import { createSettleActivities, lookUpPost, type PostQuestion } from '../../activities/settle-unknown.js';
+import type { ClaimRef } from '../../activities/types.js';
+import { RejectedError, ServiceUnavailableError } from '../../src/service-client/index.js';
+import type { ClaimStore } from '../../src/store/claim.js';
+import type { Store } from '../../src/store/store.js';
+import { newReference } from '../harness/references.js';
+import { asActivity, depsOver } from './deciding-activities.js';
+import { anEvent, withTemporaryStore } from './temporary-store.js';
+
+const refusal = (httpStatus: number) =>
+  new RejectedError('getCryptoSend', {
+    httpStatus,
+    message: 'no',
+    fields: [],
+    isRateExpired: false,
+    isAboutReference: false,
+    saysNoRecord: httpStatus === 404,
+  });
+const missing = () => Promise.reject(refusal(404));
+const refuses = () => Promise.reject(refusal(403));
+const unasked = () => Promise.reject(new Error('it was asked'));
+const shows = (record: object) => async () => record;
+const order = { actor: 'ann', note: 'looked into it' };
+const REFUSED = { httpStatus: 400, message: 'bad reference' };
+
+describe('a POST whose outcome is unknown', () => {
+  let store: Store;
+  withTemporaryStore((opened) => (store = opened));
+
+  const post = async (answer: () => Promise<unknown>, operation = 'sendCrypto', claims?: Partial<ClaimStore>) => {
+    const reference = newReference('unknown');
+    const kind = operation === 'sendCrypto' ? 'crypto-send' : 'invoice-payment';
+    const flowId = `${kind}/${reference}`;
+    const pin = await pinOf({ store, account: 'default' });
+    const claim: ClaimRef = { operation, reference, flowId, fingerprint: 'f', pin };
+    const key = { account: 'default', operation, reference };
+    const service = { getCryptoSend: answer, getInvoice: answer, getInvoicePayment: answer };
+    const over = claims === undefined ? store : { ...store, claims: { ...store.claims, ...claims } };
+    const deps = depsOver(over, { service });
+    const activities = createSettleActivities(deps);
+    const question = (more: Partial<PostQuestion>) => ({ claim, expect: {}, saidToExist: false, ...more });
+    return {
+      key,
+      flowId,
+      claim: () => store.claims.get(key),
+      lookedUp: (more: Partial<PostQuestion> = {}) => lookUpPost(deps, question(more)),
+      lookAt: (more: Partial<PostQuestion> = {}) => asActivity(() => activities.lookAtPost(question(more))),
+      settle: (more: object = {}, afterMs = 0) =>
+        asActivity(
+          () => activities.settleUnknown({ ...question({}), windowMs: 60_000, timeScale: 0.001, ...more }),
+          afterMs,
+        ),
+      reserve: () => store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' }),
+      async send() {
+        await store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
+        expect(await store.claims.markSending(key, 'o')).toBe('sending');
+      },
+    };
+  };
+
+  describe('in the lookup of the service', () => {
+    const ours = { cryptoAmount: '7.5', receiverAddress: '0xAB00000000000000000000000000000000000001', chain: 'CELO' };
+    const theirs = { cryptoAmount: '7.50', cryptoWallet: '0xab00000000000000000000000000000000000001', chain: 'celo' };
+    const found = async (record: object, expected: object = ours) =>
+      (await post(shows(record))).lookedUp({ expect: expected as never });
+
+    it('is there if every fact agrees, however it is spelled', async () => {
+      expect(await found(theirs)).toEqual({ lookup: 'shown', answer: theirs });
+    });
+
+    it('is there if the record does not name a fact at all', async () => {
+      expect(await found({ status: 'PENDING' })).toEqual({ lookup: 'shown', answer: { status: 'PENDING' } });
+    });
+
+    it.each([
+      ['amount', { cryptoAmount: '7.51' }],
+      ['receiver', { cryptoWallet: '0xab00000000000000000000000000000000000002' }],
+      ['chain', { chain: 'BASE' }],
+      ['amount, and a chain that cannot be read', { cryptoAmount: '7.51', chain: {}, token: 7 }],
+    ])('is another one under our reference if one fact differs: %s', async (_, other) => {
+      const said = await found({ ...theirs, ...other });
+      expect(said).toEqual({
+        lookup: 'other',
+        ours,
+        theirs: expect.objectContaining({ cryptoAmount: expect.anything() }),
+      });
+    });
+
+    it('is neither ours nor another one if a fact cannot be read, unless that is none of ours', async () => {
+      const record = { ...theirs, cryptoAmount: undefined };
+      expect(await found(record)).toEqual({ lookup: 'cannot-tell', why: expect.stringContaining('cryptoAmount') });
+      const { cryptoAmount: _ours, ...others } = ours;
+      expect(await found(record, others)).toEqual({ lookup: 'shown', answer: record });
+    });
+
+    it('is absent only if the service itself says so', async () => {
+      expect(await (await post(missing)).lookedUp()).toEqual({ lookup: 'absent' });
+      expect(await (await post(refuses)).lookedUp()).toEqual({
+        lookup: 'cannot-tell',
+        why: expect.stringContaining('403'),
+      });
+      const down = () => Promise.reject(new ServiceUnavailableError('getCryptoSend', 'timeout'));
+      expect(await (await post(down)).lookedUp()).toEqual({
+        lookup: 'cannot-tell',
+        why: expect.stringContaining('timeout'),
+      });
+    });
+
+    it('has none if the interface has none for its operation', async () => {
+      expect(await (await post(unasked, 'createBankWithdrawal')).lookedUp()).toEqual({ lookup: 'no-lookup' });
+    });
+
+    it('is not shown by a record that may be older, unless the service said that it knows the reference', async () => {
+      const older = { status: 'PENDING', invoice: {} };
+      const { lookedUp } = await post(shows(older), 'createInvoice');
+      expect(await lookedUp({ expect: { amount: '1' } })).toEqual({
+        lookup: 'no-lookup',
+        why: expect.stringContaining('older'),
+      });
+      expect(await lookedUp({ saidToExist: true })).toEqual({ lookup: 'shown', answer: older });
+      const proves = { invoice: { amount: '1', currency: 'KES' } };
+      expect(await (await post(shows(proves), 'createInvoice')).lookedUp()).toMatchObject({ lookup: 'shown' });
+    });
+  });
+
+  describe('by its claim', () => {
+    it('is not looked up once the claim holds its answer, its refusal, or why it is void', async () => {
+      const answered = await post(unasked);
+      await answered.send();
+      await store.claims.recordAnswer(answered.key, { id: 'S-1' });
+      expect(await answered.lookAt()).toEqual({ claim: 'answered', lookup: 'cannot-tell', answer: { id: 'S-1' } });
+      expect(await answered.settle()).toMatchObject({ claim: 'answered', answer: { id: 'S-1' } });
+
+      const rejected = await post(unasked);
+      await rejected.send();
+      await store.claims.recordRejection(rejected.key, 'o', REFUSED);
+      expect(await rejected.lookAt()).toEqual({ claim: 'rejected', lookup: 'cannot-tell', rejection: REFUSED });
+
+      const closed = await post(unasked);
+      await store.claims.voidUnsent(closed.key, { flowId: closed.flowId, fingerprint: 'f' }, 'cancelled');
+      expect(await closed.lookAt()).toEqual({ claim: 'void', lookup: 'cannot-tell', why: 'cancelled' });
+    });
+
+    it('is open, and looked up, if the claim is only reserved, or is not there: it may have been lost', async () => {
+      const { lookAt, reserve, claim } = await post(missing);
+      expect(await lookAt()).toEqual({ claim: 'sending', lookup: 'absent' });
+      await reserve();
+      expect(await lookAt()).toEqual({ claim: 'sending', lookup: 'absent' });
+      expect((await claim())?.phase).toBe('reserved');
+    });
+
+    it('is answered by the record that the lookup shows, and by nothing else that it says', async () => {
+      const record = { status: 'PENDING', cryptoAmount: '7.5' };
+      const { send, lookAt, claim } = await post(shows(record));
+      await send();
+      expect(await lookAt({ expect: { cryptoAmount: '8' } })).toMatchObject({ claim: 'sending', lookup: 'other' });
+      expect((await claim())?.phase).toBe('sending');
+      expect(await lookAt()).toEqual({ claim: 'sending', lookup: 'shown', answer: record });
+      expect(await claim()).toMatchObject({ phase: 'answered', answer: record });
+    });
+  });
+
+  describe('that others may have made', () => {
+    const record = { status: 'SUCCESSFUL', amount: '1000.5', currency: 'KES' };
+    const othersPay = true;
+
+    it('is answered by the record once it was sent', async () => {
+      const { send, lookAt, claim } = await post(shows(record), 'payInvoice');
+      await send();
+      expect(await lookAt({ othersPay })).toEqual({ claim: 'sending', lookup: 'shown', answer: record });
+      expect((await claim())?.phase).toBe('answered');
+    });
+
+    it('is closed by the record while it was only reserved, and is never sent', async () => {
+      const { reserve, lookAt, claim } = await post(shows(record), 'payInvoice');
+      await reserve();
+      expect(await lookAt({ othersPay })).toEqual({ claim: 'void', lookup: 'shown', neverSent: true });
+      expect((await claim())?.phase).toBe('void');
+    });
+
+    it('is not closed by the record if an earlier send of it may have left', async () => {
+      const { key, send, lookAt, claim } = await post(shows(record), 'payInvoice');
+      await send();
+      await store.claims.orderSendAgain(key, 'next', order);
+      expect(await lookAt({ othersPay })).toEqual({ claim: 'sending', lookup: 'shown', answer: record });
+      expect((await claim())?.phase).toBe('answered');
+    });
+
+    it('is not closed by a lookup that shows nothing', async () => {
+      const { reserve, lookAt, claim } = await post(missing, 'payInvoice');
+      await reserve();
+      expect(await lookAt({ othersPay })).toEqual({ claim: 'sending', lookup: 'absent' });
+      expect((await claim())?.phase).toBe('reserved');
+    });
+
+    it('was never sent if its claim was void before, but not if it was closed after a send', async () => {
+      const never = await post(unasked, 'payInvoice');
+      await store.claims.voidUnsent(never.key, { flowId: never.flowId, fingerprint: 'f' }, 'cancelled');
+      expect(await never.lookAt({ othersPay })).toMatchObject({ claim: 'void', neverSent: true });
+      expect(await never.lookAt()).not.toHaveProperty('neverSent');
+      const sent = await post(unasked, 'payInvoice');
+      await sent.send();
+      expect(await store.claims.closeNotExecuted(sent.key, order)).toBe(true);
+      expect(await sent.lookAt({ othersPay })).toMatchObject({ claim: 'void', lookup: 'cannot-tell' });
+      expect(await sent.lookAt({ othersPay })).not.toHaveProperty('neverSent');
+    });
+  });
+
+  describe('until it is known', () => {
+    const other = { expect: { cryptoAmount: '8' } };
+    const differs = shows({ cryptoAmount: '7.5' });
+    const WINDOW_MS = 60_000;
+
+    it('goes to a person at once if the service has something else, but only once', async () => {
+      const { send, settle } = await post(differs);
+      await send();
+      expect(await settle(other)).toMatchObject({ lookup: 'other', ours: other.expect });
+      const parked = { ...other, parkedWith: 'other', timeScale: 1 };
+      await expect(settle(parked)).rejects.toMatchObject({ type: 'not_yet', nextRetryDelay: 15_000 });
+      expect(await settle({ ...parked, parkedWith: 'cannot-tell' })).toMatchObject({ lookup: 'other' });
+    });
+
+    it('is asked on in its window, and at its end said to be unknown if the service could not be asked', async () => {
+      const { send, settle } = await post(refuses);
+      await send();
+      await expect(settle({ timeScale: 1 }, WINDOW_MS - 1)).rejects.toMatchObject({
+        type: 'not_yet',
+        nextRetryDelay: 2_000,
+      });
+      expect(await settle({}, WINDOW_MS)).toEqual({
+        claim: 'sending',
+        lookup: 'cannot-tell',
+        why: expect.stringContaining('403'),
+      });
+    });
+
+    it('is not found, and its claim stays, if no refusal came of it', async () => {
+      const { send, settle, claim } = await post(missing);
+      await send();
+      expect(await settle({ windowMs: 0 })).toEqual({ claim: 'sending', lookup: 'absent' });
+      expect((await claim())?.phase).toBe('sending');
+    });
+
+    const refused = async (claims?: Partial<ClaimStore>) => {
+      const made = await post(missing, 'sendCrypto', claims);
+      await made.send();
+      await store.claims.noteRefusal(made.key, 'o', REFUSED);
+      return made;
+    };
+    const open = { claim: 'sending', lookup: 'absent', rejection: REFUSED };
+
+    it('is rejected by a refusal that named its reference, with the words of it', async () => {
+      const { settle, claim } = await refused();
+      expect(await settle({ windowMs: 0 })).toEqual({ claim: 'rejected', lookup: 'absent', rejection: REFUSED });
+      expect((await claim())?.phase).toBe('rejected');
+    });
+
+    it('stays open against that refusal if the service also said that it knows the reference', async () => {
+      const { settle, claim } = await refused();
+      expect(await settle({ windowMs: 0, saidToExist: true })).toEqual(open);
+      expect((await claim())?.phase).toBe('sending');
+    });
+
+    it('stays open against it if the claim has another owner by then', async () => {
+      const { settle } = await refused({ recordRejection: async () => false });
+      expect(await settle({ windowMs: 0 })).toEqual(open);
+    });
+
+    it('stays open against it if an event under its reference came for which no flow was found', async () => {
+      const { key, settle, claim } = await refused();
+      await store.inbox.receive(anEvent({ flowId: null, reference: key.reference, status: 'SUCCESS' }));
+      expect(await settle({ windowMs: 0 })).toEqual(open);
+      expect((await claim())?.phase).toBe('sending');
+    });
+  });
+});
