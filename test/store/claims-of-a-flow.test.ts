@@ -1,0 +1,203 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createClaimActivities, pinFor, pinOf } from '../../activities/claims.js';
+import type { ClaimRef } from '../../activities/types.js';
+import type { ActivityDeps } from '../../activities/deps.js';
+import type { ClaimStore } from '../../src/store/claim.js';
+import type { Store } from '../../src/store/store.js';
+import { depsOver } from './deciding-activities.js';
+import { describeStores } from './store-kinds.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const flowId = 'invoice-payment/i1';
+const order = { actor: 'ada', note: 'looked into it' };
+const unsent = { flowId, fingerprint: 'f' };
+const keyOf = (operation: string) => ({ account: 'default', operation, reference: 'i1' });
+const INVOICE = keyOf('createInvoice');
+const PAYMENT = keyOf('payInvoice');
+const REFUSED = { httpStatus: 400, message: 'no' };
+
+describeStores('the claims of a flow', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  let claims: ClaimStore;
+  let deps: ActivityDeps;
+  let activities: ReturnType<typeof createClaimActivities>;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+    claims = store.claims;
+    deps = depsOver(store);
+    activities = createClaimActivities(deps);
+  });
+  afterEach(() => temporary.remove());
+
+  const claimOf = async ({ operation, reference }: typeof INVOICE, epoch?: number): Promise<ClaimRef> => {
+    const pin = await pinOf(deps);
+    return { operation, reference, flowId, fingerprint: 'f', pin: { ...pin, epoch: epoch ?? pin.epoch } };
+  };
+  const send = async (key: typeof INVOICE) => {
+    await claims.reserve(key, { owner: 'o', ...unsent });
+    expect(await claims.markSending(key, 'o')).toBe('sending');
+  };
+  const phaseOf = async (key: typeof INVOICE) => (await claims.get(key))?.phase;
+  const ending = { flowId, claims: [], done: [], reason: 'deadline_passed', wasReset: false };
+
+  it('are closed one by one while nothing was sent under them, with the reason', async () => {
+    await claims.reserve(INVOICE, { owner: 'o', ...unsent });
+    for (const key of [INVOICE, PAYMENT]) {
+      expect(await activities.voidClaim({ ...(await claimOf(key)), reason: 'cancelled' })).toBe('void');
+      expect(await claims.get(key)).toMatchObject({ phase: 'void', reason: 'cancelled', flowId });
+    }
+    expect(await claims.reserve(INVOICE, { owner: 'next', ...unsent })).toMatchObject({ kind: 'void' });
+  });
+
+  it('stay as they are once something was sent under them', async () => {
+    await send(INVOICE);
+    expect(await activities.voidClaim({ ...(await claimOf(INVOICE)), reason: 'cancelled' })).toBe('sending');
+    expect(await phaseOf(INVOICE)).toBe('sending');
+  });
+
+  it('take the refusal of the attempt that has them, and of no other one', async () => {
+    await send(INVOICE);
+    const refused = { ...(await claimOf(INVOICE)), rejection: REFUSED };
+    expect(await activities.recordRejection({ ...refused, owner: 'another' })).toBe(false);
+    expect(await phaseOf(INVOICE)).toBe('sending');
+    expect(await activities.recordRejection({ ...refused, owner: 'o' })).toBe(true);
+    expect(await claims.get(INVOICE)).toMatchObject({ phase: 'rejected', rejection: REFUSED });
+  });
+
+  it('are named at its end if something may have been executed under them, each once', async () => {
+    await send(INVOICE);
+    await claims.recordAnswer(INVOICE, {});
+    await send(PAYMENT);
+    expect(await activities.voidUnsentOf(ending)).toEqual(['createInvoice', 'payInvoice']);
+    expect(await activities.voidUnsentOf({ ...ending, done: ['createInvoice'] })).toEqual(['payInvoice']);
+    expect([await phaseOf(INVOICE), await phaseOf(PAYMENT)]).toEqual(['answered', 'sending']);
+  });
+
+  it('are not named at its end if they were refused, or only reserved: those are closed', async () => {
+    await send(INVOICE);
+    await claims.recordRejection(INVOICE, 'o', REFUSED);
+    await claims.reserve(PAYMENT, { owner: 'o', ...unsent });
+    expect(await activities.voidUnsentOf(ending)).toEqual([]);
+    expect([await phaseOf(INVOICE), await phaseOf(PAYMENT)]).toEqual(['rejected', 'void']);
+  });
+
+  it('that it has used are left alone at its end if they are done, also those that it named', async () => {
+    await claims.reserve(INVOICE, { owner: 'o', ...unsent });
+    const named = { ...ending, claims: [await claimOf(INVOICE)], done: ['createInvoice'] };
+    expect(await activities.voidUnsentOf(named)).toEqual([]);
+    expect([await phaseOf(INVOICE), await phaseOf(PAYMENT)]).toEqual(['reserved', 'void']);
+  });
+
+  it.each(['invalid_input', 'plaintext_input'])(
+    'are not closed for their reference by a flow that was refused (%s): it may be the reference of another one',
+    async (reason) => {
+      expect(await activities.voidUnsentOf({ ...ending, reason })).toEqual([]);
+      expect(await claims.ofFlow(flowId)).toEqual([]);
+      expect(await claims.reserve(INVOICE, { owner: 'o', ...unsent })).toMatchObject({ kind: 'reserved' });
+    },
+  );
+
+  it('of a flow that was reset are known if the store was never restored', async () => {
+    expect(await activities.voidUnsentOf({ ...ending, wasReset: true })).toEqual([]);
+    expect([await phaseOf(INVOICE), await phaseOf(PAYMENT)]).toEqual(['void', 'void']);
+  });
+
+  it('that an earlier run may have sent under, in the oldest epoch of its claims, are not called unsent', async () => {
+    await send(INVOICE);
+    await store.deployment.raiseEpoch(1);
+    const named = [await claimOf(INVOICE, 1), await claimOf({ ...INVOICE, reference: 'i1-2' }, 2)];
+    const done = ['createInvoice'];
+    expect(await activities.voidUnsentOf({ ...ending, claims: named, done, wasReset: true })).toEqual(['payInvoice']);
+    expect(await phaseOf(PAYMENT)).toBe('sending');
+  });
+
+  it('of a flow whose id is of no kind of ours are those that it names', async () => {
+    const of = { ...ending, flowId: 'lottery/i1' };
+    expect(await activities.voidUnsentOf(of)).toEqual([]);
+    const claim = { ...(await claimOf(INVOICE)), flowId: of.flowId };
+    const closing = { action: 'mark-failed', order, against: [], judged: [], wasReset: false } as const;
+    expect(await activities.closeByOrder({ ...closing, flowId: of.flowId, claims: [claim] })).toEqual([]);
+    expect((await claims.ofFlow(of.flowId)).map(({ operation, phase }) => [operation, phase])).toEqual([
+      ['createInvoice', 'void'],
+    ]);
+  });
+
+  it('are pinned to the first epoch at the earliest', async () => {
+    const pin = await pinOf(deps);
+    expect(await pinFor(deps, { flowId, input: {}, wasReset: true })).toEqual(pin);
+    expect(pin.epoch).toBe(1);
+  });
+
+  it('are opened for another send by an order, however often it is written, and not once there is an answer', async () => {
+    await send(INVOICE);
+    const again = { ...(await claimOf(INVOICE)), order };
+    expect(await activities.orderSendAgain(again)).toBe(true);
+    expect(await activities.orderSendAgain(again)).toBe(true);
+    expect(await claims.orders(INVOICE)).toHaveLength(1);
+    await claims.recordAnswer(INVOICE, {});
+    expect(await activities.orderSendAgain(again)).toBe(false);
+    expect(await phaseOf(INVOICE)).toBe('answered');
+  });
+
+  it('are held back with the order of the person, and not said to be if there is none', async () => {
+    await send(INVOICE);
+    await claims.orderSendAgain(INVOICE, 'next', order);
+    expect(await activities.holdBack({ ...(await claimOf(INVOICE)), order })).toBe(true);
+    expect(await phaseOf(INVOICE)).toBe('sending');
+    expect((await claims.orders(INVOICE)).at(-1)).toMatchObject({ action: 'held-back', ...order });
+    expect(await activities.holdBack({ ...(await claimOf(PAYMENT)), order })).toBe(false);
+  });
+
+  it('are closed as not executed by a person, but not those that the service answered or refused', async () => {
+    await send(INVOICE);
+    expect(await activities.closeNotExecuted({ ...(await claimOf(INVOICE)), order })).toBe('void');
+    expect((await claims.orders(INVOICE)).at(-1)).toMatchObject(order);
+    await send(PAYMENT);
+    await claims.recordAnswer(PAYMENT, {});
+    expect(await activities.closeNotExecuted({ ...(await claimOf(PAYMENT)), order })).toBe('answered');
+    const never = keyOf('createOnramp');
+    expect(await activities.closeNotExecuted({ ...(await claimOf(never)), order })).toBe('void');
+    expect(await claims.get(never)).toMatchObject({ phase: 'void', reason: order.note });
+  });
+
+  it('are closed by a person against an event that the flow never takes, not against one that it has yet to take', async () => {
+    const closing = {
+      action: 'mark-failed',
+      order,
+      against: ['SUCCESS'],
+      judged: [],
+      wasReset: false,
+      flowId,
+    } as const;
+    await store.inbox.receive(anEvent({ id: 'e1', flowId, status: 'SUCCESS' }));
+    expect(await activities.closeByOrder({ ...closing, claims: [] })).toEqual(['contradicted']);
+    await store.inbox.markUnmatched(flowId, ['e1'], 'the flow has ended');
+    expect(await activities.closeByOrder({ ...closing, claims: [] })).toEqual([]);
+    expect([await phaseOf(INVOICE), await phaseOf(PAYMENT)]).toEqual(['void', 'void']);
+    expect(await claims.orders(INVOICE)).toHaveLength(1);
+  });
+
+  it('raise one alarm for each late answer, and no further one when that answer is written again', async () => {
+    const alarms: unknown[] = [];
+    const log = { ...deps.log, error: (detail: object) => void alarms.push(detail) };
+    const { recordAnswer } = createClaimActivities({ ...deps, log });
+    for (const key of [INVOICE, PAYMENT]) {
+      await send(key);
+      await claims.recordDecision(key, 'mark-failed', order);
+      const answered = { ...(await claimOf(key)), answer: {} };
+      expect(await recordAnswer(answered)).toBe('sending');
+      expect(await recordAnswer(answered)).toBe('answered');
+    }
+    expect(alarms).toMatchObject([
+      { operation: 'createInvoice', claim: 'mark-failed' },
+      { operation: 'payInvoice', claim: 'mark-failed' },
+    ]);
+    const { matters } = await store.matters.due(100);
+    expect(matters.map(({ id, content }) => [id, content.kind])).toEqual([
+      [`late_answer_contradicts/createInvoice/${flowId}`, 'late_answer_contradicts'],
+      [`late_answer_contradicts/payInvoice/${flowId}`, 'late_answer_contradicts'],
+    ]);
+  });
+});
