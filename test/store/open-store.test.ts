@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -6,9 +6,9 @@ import { createStore } from '../../src/store/store.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
 import { migrate } from '../../src/store/schema.js';
-import { openStore } from '../../src/store/libsql/open.js';
+import { copyFileOfStore, migrateFile, openStore } from '../../src/store/libsql/open.js';
 import { turnOf } from '../../src/store/sql-connection.js';
-import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import { StoreTooNewError, StoreUnavailableError } from '../../src/store/store-errors.js';
 import { anEvent, keyring, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 let temporary: TemporaryStore;
@@ -18,6 +18,9 @@ beforeEach(async () => {
 afterEach(() => temporary.remove());
 
 const code = (error: unknown) => (error instanceof StoreUnavailableError ? error.code : error);
+const codeOf = (work: Promise<unknown>) => work.then(() => 'it worked', code);
+const besideStore = (name: string) => join(dirname(temporary.place), name);
+const files = async () => (await readdir(dirname(temporary.place))).toSorted();
 
 describe('the file', () => {
   it('is for its owner alone', async () => {
@@ -42,6 +45,61 @@ describe('the file', () => {
     const path = join(temporary.place, 'not', 'a', 'folder');
     await temporary.open();
     expect(code(await openStore({ path, keyring }).catch((error: unknown) => error))).toBe('ENOTDIR');
+  });
+
+  it('that is no database is an error with a code, before any request', async () => {
+    await writeFile(temporary.place, 'no database '.repeat(1_000));
+    expect(await codeOf(openConnection({ path: temporary.place }))).toBe('SQLITE_NOTADB');
+    expect(await codeOf(openStore({ path: temporary.place, keyring }))).toBe('SQLITE_NOTADB');
+  });
+
+  it('is made by a migration, too, for its owner alone, with the folders to it, and closed after that', async () => {
+    const path = besideStore(join('deep', 'deeper', 'store.db'));
+    expect(await migrateFile(path)).toBe(LIBSQL_SCHEMA.migrations.length);
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    // Who closes a database last removes its log.
+    expect(await readdir(dirname(path))).toEqual(['store.db']);
+    const store = await openStore({ path, keyring });
+    await store.check();
+    await store.close();
+  });
+
+  it('of a store that this build refuses is closed again', async () => {
+    await (await temporary.open()).close();
+    await temporary.execute('INSERT INTO migrations (version, usable_from) VALUES (999, 999)');
+    await expect(openStore({ path: temporary.place, keyring })).rejects.toThrow(StoreTooNewError);
+    expect(await files()).toEqual(['store.db']);
+  });
+});
+
+describe('a copy of the file', () => {
+  it('has what was committed, and is for its owner alone', async () => {
+    const store = await temporary.open();
+    const event = anEvent();
+    await store.inbox.receive(event);
+    await store.close();
+    const copy = besideStore('copy.db');
+    await copyFileOfStore(temporary.place, copy);
+    expect((await stat(copy)).mode & 0o777).toBe(0o600);
+    const copied = await openStore({ path: copy, keyring });
+    expect((await copied.inbox.list({})).map(({ id }) => id)).toEqual([event.id]);
+    await copied.close();
+  });
+
+  it('is not made of a store that is not there, nor in the place of another file', async () => {
+    const copy = besideStore('copy.db');
+    expect(await codeOf(copyFileOfStore(temporary.place, copy))).toBe('ENOENT');
+    expect(await files()).toEqual([]);
+    await (await temporary.open()).close();
+    await writeFile(copy, 'an earlier backup');
+    expect(await codeOf(copyFileOfStore(temporary.place, copy))).toBe('EEXIST');
+    expect(await readFile(copy, 'utf8')).toBe('an earlier backup');
+  });
+
+  it('is not left half-made of a file that is no store', async () => {
+    await writeFile(temporary.place, 'no database '.repeat(1_000));
+    expect(await codeOf(copyFileOfStore(temporary.place, besideStore('copy.db')))).toBe('SQLITE_NOTADB');
+    expect(await files()).not.toContain('copy.db');
   });
 });
 
