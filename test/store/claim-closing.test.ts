@@ -1,0 +1,215 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ClaimStore } from '../../src/store/claim.js';
+import type { Store } from '../../src/store/store.js';
+import { describeStores } from './store-kinds.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const flowId = 'bridge-transfer/r1';
+const key = { account: 'default', operation: 'createBridgeDeposit', reference: 'r1' };
+const refund = { ...key, operation: 'sendCrypto', reference: 'r1.refund' };
+const sibling = { ...key, operation: 'sendCrypto' };
+const later = { ...key, reference: 'r2' };
+const attempt = (owner: string) => ({ owner, flowId, fingerprint: 'f' });
+const order = { actor: 'ada', note: 'refunded by hand' };
+const guard = { flowId, statuses: ['COMPLETED'] };
+const unsent = (of: typeof key) => ({ key: of, flowId, fingerprint: 'f' });
+
+describeStores('a claim and the orders about it', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  let claims: ClaimStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+    ({ claims } = store);
+  });
+  afterEach(() => temporary.remove());
+
+  const send = async (of: typeof key, owner: string) => {
+    await claims.reserve(of, attempt(owner));
+    expect(await claims.markSending(of, owner)).toBe('sending');
+  };
+  const phase = async (of = key) => (await claims.get(of))?.phase;
+  const actions = async (of = key) => (await claims.orders(of)).map(({ action }) => action);
+
+  it.each(['another operation', 'another reference'])('are not those of another claim, of %s', async (which) => {
+    const other = which === 'another operation' ? sibling : later;
+    await send(key, 'a');
+    await send(other, 'a');
+    await claims.recordDecision(other, 'mark-failed', order);
+    expect(await claims.release(key, 'a')).toBe(true);
+    expect(await claims.markSending(key, 'a')).toBe('sending');
+    expect(await claims.recordAnswer(other, {})).toEqual({ before: 'sending', lastWord: 'mark-failed' });
+    expect(await claims.orderSendAgain(key, 'b', order)).toBe(true);
+    expect(await claims.recordAnswer(key, {})).toEqual({ before: 'reserved', lastWord: null });
+  });
+
+  it.each(['another operation', 'another reference'])(
+    'hold back no other claim, of %s, and are held back by none',
+    async (which) => {
+      const other = which === 'another operation' ? sibling : later;
+      for (const of of [key, other]) {
+        await send(of, 'a');
+        await claims.orderSendAgain(of, 'b', order);
+        expect(await claims.markSending(of, 'b')).toBe('sending');
+      }
+      expect(await claims.recordDecision(other, 'held-back', order)).toBe(true);
+      expect(await claims.release(key, 'b')).toBe(true);
+      expect(await claims.release(other, 'b')).toBe(false);
+    },
+  );
+
+  it('say the last of several last words to an answer that comes late', async () => {
+    await send(key, 'a');
+    for (const action of ['held-back', 'mark-failed', 'mark-refunded', 'held-back'])
+      expect(await claims.recordDecision(key, action, order)).toBe(true);
+    expect(await claims.recordAnswer(key, {})).toEqual({ before: 'sending', lastWord: 'mark-refunded' });
+    expect(await claims.recordDecision(later, 'mark-failed', order)).toBe(false);
+    expect(await actions(later)).toEqual([]);
+  });
+
+  it('leave an answered one answered, though another send of it was ordered before', async () => {
+    await send(key, 'a');
+    await claims.orderSendAgain(key, 'b', order);
+    await claims.recordAnswer(key, { n: 1 });
+    expect(await claims.recordDecision(key, 'held-back', order)).toBe(true);
+    expect(await claims.get(key)).toMatchObject({ phase: 'answered', answer: { n: 1 } });
+    expect(await claims.closeByOrder([unsent(key)], 'mark-completed', order, guard)).toBe('closed');
+    expect(await claims.get(key)).toMatchObject({ phase: 'answered', answer: { n: 1 } });
+  });
+
+  it('keep no order that was refused, after a last word', async () => {
+    await send(key, 'a');
+    await claims.recordDecision(key, 'mark-failed', order);
+    expect(await claims.orderSendAgain(key, 'b', order)).toBe(false);
+    expect(await actions()).toEqual(['mark-failed']);
+    expect(await claims.get(key)).toMatchObject({ phase: 'sending', owner: 'a' });
+  });
+
+  it('let its owner write down a refusal only while it sends', async () => {
+    const refusal = { httpStatus: 400, message: 'no' };
+    const refused = async () => [
+      await claims.recordRejection(key, 'a', refusal),
+      await claims.noteRefusal(key, 'a', refusal),
+    ];
+    await claims.reserve(key, attempt('a'));
+    expect(await refused()).toEqual([false, false]);
+    expect(await claims.get(key)).not.toHaveProperty('rejection');
+    await claims.markSending(key, 'a');
+    expect(await claims.noteRefusal(key, 'b', refusal)).toBe(false);
+    expect(await claims.noteRefusal(key, 'a', refusal)).toBe(true);
+    await claims.recordAnswer(key, { n: 1 });
+    expect(await refused()).toEqual([false, false]);
+    expect(await claims.get(key)).toMatchObject({ phase: 'answered', answer: { n: 1 } });
+  });
+
+  it('is taken over by an attempt that knows its fingerprint by an earlier key, and sent by that one alone', async () => {
+    await claims.reserve(key, { ...attempt('a'), fingerprint: 'old' });
+    const rotated = { ...attempt('b'), fingerprint: 'new old' };
+    expect(await claims.reserve(key, rotated)).toEqual({ kind: 'reserved', takenOver: true });
+    expect(await claims.get(key)).toMatchObject({ owner: 'b', fingerprint: 'old' });
+    expect(await claims.markSending(key, 'a')).toBe('fenced');
+    expect(await claims.markSending(key, 'b')).toBe('sending');
+  });
+
+  it('is not reserved in a store that lost what it belongs to: that is an outage of the store', async () => {
+    await temporary.execute('DELETE FROM deployment');
+    await expect(claims.reserve(key, attempt('a'))).rejects.toMatchObject({
+      name: 'StoreUnavailableError',
+      code: 'NO_CLAIM',
+      place: 'database',
+    });
+  });
+
+  it('is listed with those of another flow, if both are asked for', async () => {
+    await claims.reserve(key, attempt('a'));
+    await claims.reserve(later, { ...attempt('a'), flowId: 'bridge-transfer/r2' });
+    const references = async (...flows: string[]) => (await claims.ofFlow(...flows)).map(({ reference }) => reference);
+    expect(await references(flowId, 'bridge-transfer/r2')).toEqual(['r1', 'r2']);
+    expect(await references('bridge-transfer/r2')).toEqual(['r2']);
+  });
+
+  it('has no more of a refusal once that is old, with or without the raw answer', async () => {
+    await send(key, 'a');
+    await claims.recordRejection(key, 'a', { httpStatus: 400, message: 'not Ann' });
+    await send(later, 'a');
+    await claims.noteRefusal(later, 'a', { httpStatus: 400, message: 'not Ann' });
+    await claims.closeNotExecuted(later, order);
+    temporary.clock.advance(1_000);
+    expect(await claims.purgeAnswers(new Date(temporary.clock.now()))).toBe(2);
+    expect(await claims.get(key)).toMatchObject({ phase: 'rejected', erased: true });
+    expect(await claims.get(later)).toMatchObject({ phase: 'void', reason: order.note });
+    for (const of of [key, later]) expect(await claims.get(of)).not.toHaveProperty('rejection');
+  });
+
+  describe('that say how its flow ended', () => {
+    const close = (members: Partial<typeof order & { action: string }> = {}, of = [key, refund]) => {
+      const { action = 'mark-refunded', ...given } = members;
+      return claims.closeByOrder(of.map(unsent), action, { ...order, ...given }, guard);
+    };
+
+    it('are repeated without effect by the same order alone: person, word and note', async () => {
+      await send(key, 'a');
+      await claims.recordDecision(key, 'held-back', order);
+      expect(await close()).toBe('closed');
+      await store.inbox.receive(anEvent({ status: 'COMPLETED' }));
+      expect(await close()).toBe('closed');
+      for (const other of [{ action: 'mark-failed' }, { actor: 'bob' }, { note: 'another' }])
+        expect([other, await close(other)]).toEqual([other, 'contradicted']);
+      expect(await close({ action: 'mark-failed', actor: 'bob' })).toBe('contradicted');
+      expect(await actions()).toEqual(['held-back', 'mark-refunded']);
+      expect(await actions(refund)).toEqual(['mark-refunded']);
+      expect([await phase(), await phase(refund)]).toEqual(['sending', 'void']);
+    });
+
+    it('are not held up by a claim that was only reserved since, or answered, but by one that may be under way', async () => {
+      const until = temporary.clock.now();
+      temporary.clock.advance(1);
+      const closing = (of: typeof key) =>
+        claims.closeByOrder([unsent(of)], 'mark-failed', order, { ...guard, sentUntilMs: until });
+      await claims.reserve(key, attempt('a'));
+      expect(await closing(key)).toBe('closed');
+      expect(await phase()).toBe('void');
+      await send(refund, 'a');
+      expect(await closing(later)).toBe('under-way');
+      expect([await phase(later), await actions(later)]).toEqual([undefined, []]);
+      await claims.recordAnswer(refund, {});
+      expect(await closing(later)).toBe('closed');
+      expect(await phase(later)).toBe('void');
+    });
+
+    it('are held up by events as well if it has no claim at all', async () => {
+      const closeNone = () => close({}, []);
+      expect(await closeNone()).toBe('closed');
+      const webhook = anEvent({ source: 'webhook', flowId: null, reference: 'r1', toMatch: true });
+      await store.inbox.receive(webhook);
+      expect(await closeNone()).toBe('unmatched');
+      await store.inbox.match(webhook.id, { flowId, reference: 'r1', status: 'COMPLETED' });
+      expect(await closeNone()).toBe('contradicted');
+    });
+  });
+
+  it('are held up by what its flow has yet to take, if only that is asked for', async () => {
+    const closing = (untaken: boolean) =>
+      claims.closeByOrder([], 'mark-failed', order, { ...guard, ...(untaken ? { untaken } : {}) });
+    const event = anEvent({ status: 'completed' });
+    await store.inbox.receive(event);
+    expect(await closing(true)).toBe('contradicted');
+    await store.inbox.markDelivered(flowId, [event.id]);
+    expect([await closing(true), await closing(false)]).toEqual(['contradicted', 'contradicted']);
+    await store.inbox.settle([{ id: event.id, state: 'late' }]);
+    expect([await closing(true), await closing(false)]).toEqual(['closed', 'contradicted']);
+  });
+
+  it('are held up by any trusted event, whatever it says, if no words are given', async () => {
+    const closing = (besides: readonly string[] = []) =>
+      claims.closeByOrder([], 'mark-failed', order, { flowId, besides });
+    const untrusted = anEvent({ status: null, proof: null });
+    const trusted = anEvent({ status: null });
+    await store.inbox.receive(untrusted);
+    expect(await closing()).toBe('closed');
+    await store.inbox.receive(trusted);
+    expect(await closing()).toBe('contradicted');
+    expect(await closing([trusted.id])).toBe('closed');
+  });
+});
