@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { InboxStore } from '../../src/store/inbox.js';
+import { describeStores } from './store-kinds.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const flow = (n: number | string) => `bridge-transfer/r${n}`;
+const leaseAll = { proven: 10, unproven: 10, perFlow: 200, leaseMs: 30_000 };
+const LEASE_MS = 10_000;
+
+describeStores('a flow in the list of those that have leases', (kind) => {
+  let temporary: TemporaryStore;
+  let inbox: InboxStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    ({ inbox } = await temporary.open());
+  });
+  afterEach(() => temporary.remove());
+
+  const receive = async (members: Parameters<typeof anEvent>[0] = {}) => (await inbox.receive(anEvent(members))).id;
+  const leasedIds = async (by = inbox, options = leaseAll) =>
+    (await by.lease(options)).flatMap(({ rows }) => rows.map(({ id }) => id));
+  /** If the flow was still in the list, its next event would wait for the end of that. */
+  const isQuiet = async () => {
+    const { leased } = await inbox.receive(anEvent(), LEASE_MS);
+    return leased !== undefined;
+  };
+
+  it('leaves it once it is leased with nothing waiting, because its events were settled in another way', async () => {
+    const busy = await receive({ flowId: flow(2) });
+    const id = await receive();
+    await inbox.settle([{ id, state: 'late' }]);
+    expect(await leasedIds()).toEqual([busy]);
+    expect(await isQuiet()).toBe(true);
+    const other = await temporary.open();
+    expect(await leasedIds(other.inbox)).toEqual([]);
+  });
+
+  it('does not come into it by the retry of an event that was settled', async () => {
+    const event = anEvent();
+    await inbox.receive(event, LEASE_MS);
+    await inbox.markDelivered(flow(1), [event.id]);
+    await inbox.settle([{ id: event.id, state: 'applied' }]);
+    expect(await inbox.receive(event, LEASE_MS)).toEqual({ kind: 'duplicate', id: event.id });
+    expect(await isQuiet()).toBe(true);
+  });
+
+  it('does not come into it by the replay of an event whose body is gone, nor by a start with nothing to deliver', async () => {
+    const id = await receive();
+    await leasedIds();
+    await inbox.markDelivered(flow(1), [id]);
+    await inbox.settle([{ id, state: 'applied' }]);
+    temporary.clock.advance(1_000);
+    await inbox.purgeBodies(new Date(temporary.clock.now()));
+    expect(await inbox.replay(id)).toMatchObject({ state: 'applied' });
+    await inbox.releaseWaiting(flow(1));
+    expect(await isQuiet()).toBe(true);
+  });
+
+  it('stays leased if its holder delivered nothing', async () => {
+    const other = await temporary.open();
+    const id = await receive();
+    expect(await leasedIds()).toEqual([id]);
+    await inbox.markDelivered(flow(1), []);
+    expect(await leasedIds(other.inbox)).toEqual([]);
+    await inbox.markDelivered(flow(1), [id]);
+    expect(await inbox.get(id)).toMatchObject({ state: 'delivered' });
+  });
+
+  it('is put off by another gateway from the moment at which the lease of its holder ends', async () => {
+    const other = await temporary.open();
+    const id = await receive();
+    await leasedIds();
+    temporary.clock.advance(29_999);
+    await other.inbox.defer(flow(1), 0);
+    expect(await leasedIds(other.inbox)).toEqual([]);
+    temporary.clock.advance(1);
+    await other.inbox.defer(flow(1), 60_000);
+    expect(await leasedIds(other.inbox)).toEqual([]);
+    temporary.clock.advance(60_000);
+    expect(await leasedIds(other.inbox)).toEqual([id]);
+  });
+
+  it('has something proven only as long as a proven event of it waits', async () => {
+    const proven = await receive();
+    const forged = await receive({ proof: null });
+    expect(await inbox.lease(leaseAll)).toMatchObject([{ hasProven: true }]);
+    await inbox.markDelivered(flow(1), [proven]);
+    expect(await inbox.lease({ ...leaseAll, unproven: 0 })).toEqual([]);
+    expect(await inbox.lease({ ...leaseAll, proven: 0 })).toMatchObject([{ hasProven: false, rows: [{ id: forged }] }]);
+    expect((await inbox.waitingOf(flow(1), 9)).map(({ id }) => id)).toEqual([forged]);
+  });
+
+  it('has something proven when it starts if a proven event waited for it, whatever is forged before', async () => {
+    const forged = await receive({ proof: null });
+    const proven = await receive();
+    const settled = await receive({ flowId: flow(2) });
+    const only = await receive({ flowId: flow(2), proof: null });
+    await leasedIds();
+    await inbox.settle([
+      ...[forged, proven, only].map((id) => ({ id, state: 'unmatched' as const })),
+      { id: settled, state: 'late' },
+    ]);
+    for (const n of [1, 2]) await inbox.defer(flow(n), 0);
+    for (const n of [1, 2]) await inbox.releaseWaiting(flow(n));
+    expect(await leasedIds(inbox, { ...leaseAll, unproven: 0 })).toEqual([forged, proven]);
+    expect(await leasedIds(inbox, { ...leaseAll, proven: 0 })).toEqual([only]);
+  });
+
+  it('gets the unproven events that waited for it, however many have no body, a proof, or another state', async () => {
+    const many = (members: Parameters<typeof anEvent>[0]) =>
+      Promise.all(Array.from({ length: 20 }, () => receive(members)));
+    const bare = [...(await many({ proof: null })), await receive()];
+    await inbox.settle(bare.map((id) => ({ id, state: 'unmatched' as const })));
+    temporary.clock.advance(1_000);
+    expect(await inbox.purgeBodies(new Date(temporary.clock.now()))).toBe(21);
+    const ended = await many({ proof: null });
+    await inbox.settle(ended.map((id) => ({ id, state: 'unverified' as const })));
+    const proven = await many({});
+    const last = await receive({ proof: null });
+    await inbox.settle([...proven, last].map((id) => ({ id, state: 'unmatched' as const })));
+    await leasedIds();
+    await inbox.releaseWaiting(flow(1));
+    expect(new Set(await leasedIds())).toEqual(new Set([...proven, last]));
+    expect((await inbox.counts()).byState).toMatchObject({ waiting: 21, unmatched: 21, unverified: 20 });
+  });
+
+  it('gives up no event that was delivered or settled meanwhile', async () => {
+    const ids = [await receive(), await receive(), await receive()];
+    await leasedIds();
+    await inbox.markDelivered(flow(1), ids.slice(0, 2));
+    await inbox.settle([{ id: ids[0] ?? '', state: 'applied' }]);
+    await inbox.markUnmatched(flow(1), ids, 'No such flow.');
+    const states = await Promise.all(ids.map(async (id) => (await inbox.get(id))?.state));
+    expect(states).toEqual(['applied', 'delivered', 'unmatched']);
+  });
+});
