@@ -1,0 +1,166 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Claim, type ClaimPhase, isOver, NO_LAST_WORDS, wasSent } from '../../src/store/claim.js';
+import { claimOf, type ClaimRow, placeOf, reservationOf, type SealedColumn } from '../../src/store/claim-row.js';
+import type { Store } from '../../src/store/store.js';
+import { createSealedJson } from '../../src/store/store-key.js';
+import { keyring, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const PHASES: readonly ClaimPhase[] = ['reserved', 'sending', 'answered', 'rejected', 'void'];
+const key = { account: 'kenya', operation: 'sendCrypto', reference: 'r1' };
+const RESERVED_AT = '2026-01-01T00:00:00.000Z';
+const LATER = '2026-01-01T00:00:05.000Z';
+const base = { ...key, owner: 'o', flowId: 'crypto-send/r1', fingerprint: 'f', reservedAt: RESERVED_AT };
+
+describe('the row of a claim', () => {
+  const sealed = createSealedJson(keyring);
+  const seal = (column: SealedColumn, value: unknown) => sealed.seal(placeOf(key, column), value);
+  const row = (more: Partial<ClaimRow>): ClaimRow => ({
+    ...key,
+    phase: 'reserved',
+    owner: 'o',
+    flow_id: 'crypto-send/r1',
+    fingerprint: 'f',
+    reserved_at: Date.parse(RESERVED_AT),
+    sending_at: null,
+    ended_at: null,
+    answer: null,
+    rejection: null,
+    kept: null,
+    reason: null,
+    ...more,
+  });
+  const ended = { sending_at: Date.parse(RESERVED_AT), ended_at: Date.parse(LATER) };
+  const times = { sendingAt: RESERVED_AT, endedAt: LATER };
+  const kept = { httpStatus: 201, contentType: 'application/json', body: '{}' };
+  const rejection = { httpStatus: 400, message: 'no' };
+
+  it.each<[string, Partial<ClaimRow>, Partial<Claim>]>([
+    ['that is only reserved', {}, { phase: 'reserved' }],
+    ['in sending', { phase: 'sending', sending_at: 0 }, { phase: 'sending', sendingAt: '1970-01-01T00:00:00.000Z' }],
+    [
+      'that was answered',
+      { phase: 'answered', ...ended, answer: seal('answer', { id: 1 }), kept: seal('kept', kept) },
+      { phase: 'answered', ...times, answer: { id: 1 }, kept },
+    ],
+    [
+      'that was refused',
+      { phase: 'rejected', ...ended, rejection: seal('rejection', rejection) },
+      { phase: 'rejected', ...times, rejection },
+    ],
+    [
+      'in sending, with a refusal that is not confirmed',
+      { phase: 'sending', sending_at: 0, rejection: seal('rejection', rejection) },
+      { phase: 'sending', sendingAt: '1970-01-01T00:00:00.000Z', rejection },
+    ],
+    [
+      'that is void',
+      { phase: 'void', ended_at: Date.parse(LATER), reason: seal('reason', 'late') },
+      { phase: 'void', endedAt: LATER, reason: 'late' },
+    ],
+    ['whose answer was erased', { phase: 'answered', ...ended }, { phase: 'answered', ...times, erased: true }],
+    ['whose refusal was erased', { phase: 'rejected', ...ended }, { phase: 'rejected', ...times, erased: true }],
+  ])('has what is known about one %s, and no member for anything else', (_which, stored, read) => {
+    expect(claimOf(row(stored), sealed)).toStrictEqual({ ...base, ...read });
+  });
+
+  it('opens nothing that was sealed for another claim, or another column of it', () => {
+    const answer = seal('answer', { id: 1 });
+    for (const moved of [{ account: 'ghana' }, { operation: 'payInvoice' }, { reference: 'r2' }]) {
+      expect(() => claimOf(row({ ...moved, phase: 'answered', answer }), sealed)).toThrow();
+    }
+    expect(() => claimOf(row({ phase: 'answered', kept: answer }), sealed)).toThrow();
+  });
+});
+
+describe('what a claim with the same content means for another attempt', () => {
+  const claim = (phase: ClaimPhase, more: Partial<Claim> = {}): Claim => ({ ...base, phase, ...more });
+
+  it('reserved: it may be taken over, and says if an earlier send was ordered to be repeated', () => {
+    expect(reservationOf(claim('reserved'), false, false)).toStrictEqual({ kind: 'reserved', takenOver: false });
+    expect(reservationOf(claim('reserved'), true, true)).toStrictEqual({
+      kind: 'reserved',
+      takenOver: true,
+      sentBefore: true,
+    });
+  });
+
+  it('any other phase: what is known of the POST, and never the right to send', () => {
+    const rejection = { httpStatus: 422, message: 'no' };
+    expect(reservationOf(claim('sending', { sendingAt: LATER }), true, true)).toEqual({
+      kind: 'sending',
+      since: LATER,
+    });
+    // Of an earlier epoch: moved to sending without a send.
+    expect(reservationOf(claim('sending'), false, false)).toEqual({ kind: 'sending', since: RESERVED_AT });
+    expect(reservationOf(claim('answered', { answer: { id: 1 } }), false, true)).toEqual({
+      kind: 'answered',
+      answer: { id: 1 },
+    });
+    expect(reservationOf(claim('rejected', { rejection }), false, false)).toEqual({ kind: 'rejected', rejection });
+    expect(reservationOf(claim('rejected'), false, false)).toEqual({
+      kind: 'rejected',
+      rejection: { httpStatus: 0, message: '' },
+    });
+    expect(reservationOf(claim('void', { reason: 'late' }), false, false)).toEqual({ kind: 'void', reason: 'late' });
+    expect(reservationOf(claim('void'), false, false)).toEqual({ kind: 'void', reason: '' });
+  });
+});
+
+describe('a claim', () => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore('libsql');
+    store = await temporary.open();
+  });
+  afterEach(() => temporary.remove());
+
+  it('is over only once it is void or refused', () => {
+    expect(PHASES.filter(isOver)).toEqual(['rejected', 'void']);
+    expect(isOver(undefined)).toBe(false);
+  });
+
+  const attempt = { owner: 'a', flowId: 'crypto-send/r1', fingerprint: 'f' };
+  const order = { actor: 'ann', note: 'looked at the chain' };
+  const sent = async () => {
+    const claim = await store.claims.get(key);
+    return claim && wasSent(store.claims, claim);
+  };
+
+  it('may have been sent from the moment at which its attempt may send, whatever became of it', async () => {
+    await store.claims.reserve(key, attempt);
+    expect(await sent()).toBe(false);
+    await store.claims.markSending(key, 'a');
+    expect(await sent()).toBe(true);
+    await store.claims.orderSendAgain(key, 'b', order);
+    expect((await store.claims.get(key))?.phase).toBe('reserved');
+    expect(await sent()).toBe(true);
+    await store.claims.closeNotExecuted(key, order);
+    expect((await store.claims.get(key))?.phase).toBe('void');
+    expect(await sent()).toBe(true);
+  });
+
+  it('was not sent if it was only closed, or held back, by order of a person', async () => {
+    await store.claims.reserve(key, attempt);
+    await store.claims.recordDecision(key, 'held-back', order);
+    expect(await sent()).toBe(false);
+    await store.claims.closeNotExecuted(key, order);
+    expect(await sent()).toBe(false);
+  });
+
+  it('that was answered, refused, or is in sending, was sent, also if the time of that is not known', async () => {
+    for (const phase of ['answered', 'sending'] as const)
+      expect(await wasSent(store.claims, { ...base, phase })).toBe(true);
+    expect(await wasSent(store.claims, { ...base, phase: 'rejected', sendingAt: LATER })).toBe(true);
+    expect(await wasSent(store.claims, { ...base, phase: 'rejected' })).toBe(false);
+  });
+
+  it('whose flow goes on after an order has no last word about it', async () => {
+    expect(NO_LAST_WORDS).toEqual(['send-again', 'held-back']);
+    await store.claims.reserve(key, attempt);
+    await store.claims.markSending(key, 'a');
+    await store.claims.orderSendAgain(key, 'b', order);
+    await store.claims.recordDecision(key, 'held-back', order);
+    expect(await store.claims.recordAnswer(key, {})).toMatchObject({ lastWord: null });
+  });
+});
