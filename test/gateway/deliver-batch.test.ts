@@ -1,0 +1,299 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { InboxRow } from '../../src/protocol/events.js';
+import type { FlowFacts } from '../../src/temporal/flow-handle.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';
+import { delivering, FLOW, MINUTE_MS, OPEN, type Delivering } from './setup/delivering.js';
+
+const DAY_MS = 24 * 60 * MINUTE_MS;
+const COMPLETED: Partial<FlowFacts> = { isOpen: false, hasPendingTask: false, status: 'COMPLETED', state: 'completed' };
+
+let temporary: TemporaryStore;
+let batch: Delivering;
+beforeEach(async () => {
+  temporary = await makeTemporaryStore('libsql');
+  batch = await delivering(temporary);
+});
+afterEach(() => temporary.remove());
+
+/** Whether the flow is leased again exactly then. */
+const isDueIn = async (ms: number) => {
+  temporary.clock.advance(ms - 1);
+  expect(await batch.leased()).toBeUndefined();
+  temporary.clock.advance(1);
+  expect(await batch.leased()).toBeDefined();
+};
+
+describe('events for an open flow', () => {
+  it('are one signal in their order, without a question before it, and are to be marked as delivered', async () => {
+    const { came, deliver, signals, asked, openSignals, states } = batch;
+    const ids = [await came({ status: 'SETTLING' }), await came({ status: 'COMPLETED' })];
+    expect(await deliver()).toEqual({ signalled: ids });
+    expect(asked).toEqual(['signal']);
+    expect(signals).toMatchObject([{ flowId: FLOW, events: [{ id: ids[0], trusted: true }, { id: ids[1] }] }]);
+    expect(openSignals.has(FLOW)).toBe(true);
+    expect(await states(...ids)).toEqual(['waiting', 'waiting']);
+  });
+
+  it('are counted with the seconds since they came, and with none if the clock was set back', async () => {
+    const { came, deliver, lags } = batch;
+    await came();
+    temporary.clock.advance(2_500);
+    await came();
+    temporary.clock.advance(500);
+    await deliver({ nowMs: () => temporary.clock.now() - 1_000 });
+    expect(lags).toEqual([2, 0]);
+  });
+
+  it('are sent after a question if all of them are untrusted, also while it has a task, and without one if any is trusted', async () => {
+    const { came, deliver, asked, flow, store } = batch;
+    flow.facts = [{ ...OPEN, hasPendingTask: true }];
+    const untrusted = await came({ proof: null });
+    expect(await deliver()).toEqual({ signalled: [untrusted] });
+    expect(asked.splice(0)).toEqual(['facts', 'signal']);
+    await store.inbox.markDelivered(FLOW, [untrusted]);
+    batch.openSignals.taken(FLOW);
+
+    const mixed = [await came({ proof: null }), await came()];
+    expect(await deliver()).toEqual({ signalled: mixed });
+    expect(asked).toEqual(['signal']);
+  });
+
+  it('wait a moment, twice as long each time, while it has not taken its last signal; then they are sent', async () => {
+    const { came, deliver, asked, flow, openSignals } = batch;
+    const id = await came();
+    openSignals.add(FLOW);
+    flow.facts = [{ ...OPEN, hasPendingTask: true }];
+    expect(await deliver({ deferrals: 2 })).toEqual({ dueInMs: 200 });
+    await isDueIn(200);
+    temporary.clock.advance(10_000);
+    flow.facts = [OPEN];
+    expect(await deliver()).toEqual({ signalled: [id] });
+    expect(asked).toEqual(['facts', 'facts', 'signal']);
+  });
+
+  it('wait a moment if it continued as new between the signal and the question', async () => {
+    const { came, deliver, asked, flow, states } = batch;
+    const id = await came();
+    flow.outcome = 'not-found';
+    expect(await deliver({ deferrals: 1 })).toEqual({ dueInMs: 100 });
+    expect(asked).toEqual(['signal', 'facts']);
+    expect(await states(id)).toEqual(['waiting']);
+    expect(batch.openSignals.has(FLOW)).toBe(false);
+    await isDueIn(100);
+  });
+});
+
+describe('events for a flow that does not exist', () => {
+  beforeEach(() => {
+    batch.flow.facts = [undefined];
+    batch.flow.outcome = 'not-found';
+  });
+
+  it.each([
+    ['a callback', [{ source: 'callback' }], 60_000],
+    ['an account webhook', [{ source: 'webhook' }], 3_600_000],
+    ['both', [{ source: 'webhook' }, { source: 'callback' }], 60_000],
+  ] as const)('wait for it, ever longer, at most this long for %s', async (_what, members, mostMs) => {
+    const { came, deliver, states } = batch;
+    const ids = await Promise.all(members.map(came));
+    expect(await deliver({ deferrals: 3 })).toEqual({ dueInMs: 8_000 });
+    expect(new Set(await states(...ids))).toEqual(new Set(['waiting']));
+    await isDueIn(8_000);
+    temporary.clock.advance(10_000);
+    expect(await deliver({ deferrals: 12 })).toEqual({ dueInMs: mostMs });
+  });
+
+  it('are unmatched at once without a proof, are looked up once, and hold back none with one', async () => {
+    const { came, deliver, asked, states, detailOf } = batch;
+    const forged = await came({ proof: null });
+    expect(await deliver()).toEqual({ dueInMs: 0 });
+    expect(asked.splice(0)).toEqual(['facts']);
+    expect(await states(forged)).toEqual(['unmatched']);
+    expect(await detailOf(forged)).toContain('No flow of this id was there in time.');
+
+    const both = [await came({ proof: null }), await came({ source: 'webhook' })];
+    expect(await deliver({ deferrals: 1 })).toEqual({ dueInMs: 2_000 });
+    expect(asked).toEqual(['signal', 'facts']);
+    expect(await states(...both)).toEqual(['unmatched', 'waiting']);
+  });
+
+  it('are unmatched with a proof after a day, and not before', async () => {
+    const { came, deliver, states } = batch;
+    const id = await came();
+    temporary.clock.advance(DAY_MS);
+    expect(await deliver()).toEqual({ dueInMs: 1_000 });
+    expect(await states(id)).toEqual(['waiting']);
+    temporary.clock.advance(10_000);
+    expect(await deliver()).toEqual({ dueInMs: 0 });
+    expect(await states(id)).toEqual(['unmatched']);
+  });
+
+  it('that come after a day of waiting wait for a day of their own', async () => {
+    const { came, deliver, states } = batch;
+    const old = await came();
+    temporary.clock.advance(DAY_MS + 1);
+    const young = await came();
+    expect(await deliver()).toEqual({ dueInMs: 1_000 });
+    expect(await states(old, young)).toEqual(['unmatched', 'waiting']);
+  });
+});
+
+describe('events for a flow that has ended', () => {
+  beforeEach(() => {
+    batch.flow.facts = [COMPLETED];
+    batch.flow.outcome = 'not-found';
+  });
+
+  it('get the result that its report names; the others are late, with an alarm if one contradicts its end', async () => {
+    const { came, deliver, flow, asked, states, detailOf, matters, alarms } = batch;
+    const [applied, agreeing, contradicting, untrusted] = [
+      await came({ status: 'COMPLETED' }),
+      await came({ status: 'COMPLETED' }),
+      await came({ status: 'FAILED' }),
+      await came({ status: 'FAILED', proof: null }),
+    ];
+    flow.report = { events: { [applied]: 'applied' } };
+    expect(await deliver()).toEqual({ dueInMs: 0 });
+    expect(asked).toEqual(['signal', 'facts', 'report']);
+    expect(await states(applied, agreeing, contradicting, untrusted)).toEqual(['applied', 'late', 'late', 'late']);
+    expect(await detailOf(contradicting)).toBe('CONTRADICTS: the flow had ended as completed, this says FAILED.');
+    expect(await detailOf(untrusted)).toMatch(/^CONTRADICTS: .* Its origin is not proven\.$/);
+    expect(await matters()).toEqual([{ kind: 'late_event_contradicts', flowId: FLOW, eventId: contradicting }]);
+    expect(alarms()).toEqual([{ alarm: 'late_event_contradicts', event: contradicting }]);
+  });
+
+  it('that are all in its report are not late, and those of a later batch are asked for again', async () => {
+    const { came, deliver, flow, states, store } = batch;
+    const id = await came({ status: 'COMPLETED' });
+    flow.report = { events: { [id]: 'duplicate', 'event-of-another': 'applied' } };
+    const settled: string[] = [];
+    const settle = store.inbox.settle;
+    Object.assign(batch.deps.inbox, {
+      settle: (verdicts: Parameters<typeof settle>[0]) => {
+        settled.push(...verdicts.map((verdict) => `${verdict.id === id ? 'it' : verdict.id} ${verdict.state}`));
+        return settle(verdicts);
+      },
+    });
+    expect(await deliver()).toEqual({ dueInMs: 0 });
+    expect(settled).toEqual(['it duplicate']);
+    expect(await states(id)).toEqual(['duplicate']);
+  });
+
+  it('wait while its report cannot be read, unless it was terminated: then they are late at once', async () => {
+    const { came, deliver, flow, states, detailOf } = batch;
+    const id = await came({ status: 'COMPLETED' });
+    expect(await deliver({ deferrals: 2 })).toEqual({ dueInMs: 4_000 });
+    expect(await states(id)).toEqual(['waiting']);
+    await isDueIn(4_000);
+    temporary.clock.advance(10_000);
+    flow.facts = [{ ...COMPLETED, status: 'TERMINATED', state: 'parked' }];
+    expect(await deliver()).toEqual({ dueInMs: 0 });
+    expect(await states(id)).toEqual(['late']);
+    expect(await detailOf(id)).toBe('The flow had been terminated; this says COMPLETED.');
+  });
+
+  it('get what its report says though it was terminated', async () => {
+    const { came, deliver, flow, states } = batch;
+    const id = await came({ status: 'COMPLETED' });
+    flow.facts = [{ ...COMPLETED, status: 'TERMINATED', state: 'parked' }];
+    flow.report = { events: { [id]: 'applied' } };
+    await deliver();
+    expect(await states(id)).toEqual(['applied']);
+  });
+
+  it('are no signal to it if they are untrusted', async () => {
+    const { came, deliver, flow, asked, states } = batch;
+    flow.report = { events: {} };
+    const id = await came({ proof: null });
+    expect(await deliver()).toEqual({ dueInMs: 0 });
+    expect(asked).toEqual(['facts', 'report']);
+    expect(await states(id)).toEqual(['late']);
+  });
+});
+
+describe('events that must not reach their flow', () => {
+  const unreadable = (id: string, isBroken: boolean): InboxRow =>
+    ({ ...anEvent({ id, flowId: FLOW }), unreadable: 'closed', ...(isBroken ? { isBroken } : {}) }) as never;
+
+  it('hold all of its events back ten seconds at a time while a key is missing', async () => {
+    const { came, deliver, asked, states } = batch;
+    const id = await came();
+    expect(await deliver({ rows: [unreadable(id, false)] })).toEqual({ dueInMs: 10_000 });
+    expect([asked, await states(id)]).toEqual([[], ['waiting']]);
+    await isDueIn(10_000);
+  });
+
+  it('are quarantined if they are damaged, with an alarm and a matter each, and the others are due at once', async () => {
+    const { came, deliver, asked, states, detailOf, matters, alarms } = batch;
+    const [damaged, other] = [await came(), await came()];
+    expect(await deliver({ rows: [unreadable(damaged, true)] })).toEqual({ dueInMs: 0 });
+    expect(await states(damaged, other)).toEqual(['quarantined', 'waiting']);
+    expect(await detailOf(damaged)).toBe('It could not be opened. What it says is unknown.');
+    expect(await matters()).toEqual([{ kind: 'event_quarantined', flowId: FLOW, eventId: damaged }]);
+    expect(alarms()).toEqual([{ alarm: 'event_quarantined', event: damaged }]);
+    expect(asked).toEqual([]);
+    expect(await deliver()).toEqual({ signalled: [other] });
+  });
+
+  it('are set aside if their body names another flow, and the others are sent', async () => {
+    const { came, deliver, signals, states, detailOf, log } = batch;
+    const foreign = { body: { reference_id: 'another', status: 'COMPLETED' } };
+    const [conflicting, good] = [await came(foreign), await came()];
+    expect(await deliver()).toEqual({ signalled: [good] });
+    expect(signals).toMatchObject([{ events: [{ id: good }] }]);
+    expect(await states(conflicting, good)).toEqual(['conflicting', 'waiting']);
+    expect(await detailOf(conflicting)).toBe('Its body names another flow than the path that it came by.');
+    expect(log.filter(({ msg }) => msg === 'events name another flow')).toMatchObject([{ events: [conflicting] }]);
+  });
+
+  it('are set aside though no other came: no signal is sent, and no line is logged if there is none', async () => {
+    const { came, deliver, asked, states, log } = batch;
+    const id = await came({ body: { reference_id: 'another' } });
+    expect(await deliver()).toEqual({ dueInMs: 0 });
+    expect([asked, await states(id)]).toEqual([[], ['conflicting']]);
+    log.length = 0;
+    await came();
+    await deliver();
+    expect(log).toEqual([]);
+  });
+
+  it('are unmatched if this version has no flow of their kind', async () => {
+    const { came, leased, deliver, asked, states, detailOf } = batch;
+    const id = await came({ flowId: 'of-tomorrow/r1' });
+    const rows = (await leased('of-tomorrow/r1'))?.rows ?? [];
+    expect(rows).toHaveLength(1);
+    await came();
+    await deliver({ rows, flowId: 'of-tomorrow/r1' });
+    expect([asked, await states(id)]).toEqual([[], ['unmatched']]);
+    expect(await detailOf(id)).toBe('This version has no flow of that kind.');
+  });
+
+  it('are beyond twenty untrusted ones, also of several batches; trusted ones are sent with the rest', async () => {
+    const { came, deliver, store, signals, states, detailOf } = batch;
+    const post = async (count: number, status: string) => {
+      const ids: string[] = [];
+      for (let n = 0; n < count; n += 1) ids.push(await came({ status, proof: null }));
+      return ids;
+    };
+    const first = await post(15, 'SETTLING');
+    expect(await deliver()).toEqual({ signalled: first });
+    await store.inbox.markDelivered(FLOW, first);
+    const second = await post(6, 'SETTLING');
+    const ends = [...(await post(2, 'COMPLETED')), await came({ status: 'COMPLETED' })];
+    const wanted = [...second.slice(0, 5), ends[0], ends[2]];
+    expect(await deliver()).toEqual({ signalled: wanted });
+    expect(signals[1]?.events.map(({ id }) => id)).toEqual(wanted);
+    expect(await states(second[5] ?? '', ends[1] ?? '')).toEqual(['unverified', 'unverified']);
+    expect(await detailOf(second[5] ?? '')).toContain('it has 20 untrusted events already');
+  });
+
+  it('are not sent at all if nothing else came: they are due at once', async () => {
+    const { came, deliver, store, asked } = batch;
+    const ids: string[] = [];
+    for (let n = 0; n < 20; n += 1) ids.push(await came({ status: 'SETTLING', proof: null }));
+    await store.inbox.markDelivered(FLOW, ids);
+    await came({ status: 'SETTLING', proof: null });
+    expect(await deliver()).toEqual({ dueInMs: 0 });
+    expect(asked).toEqual([]);
+  });
+});
