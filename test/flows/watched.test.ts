@@ -174,7 +174,10 @@ describe.each(likeKinds('watched'))('a $kind', (watched) => {
     const running = (await start(open.ending)).handle;
     await looked(running);
     await running.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
-    expect((await endOf(running)).state).toBe('cancelled');
+    const { state, timeline } = await endOf(running);
+    expect(state).toBe('cancelled');
+    // Its own request, with which it closes as Cancelled, is no order of a person.
+    expect(timeline.filter(({ by }) => by === 'Temporal UI')).toEqual([]);
 
     const late = (await start(open.ending, { deadlineSeconds: 600 })).handle;
     await looked(late);

@@ -104,6 +104,8 @@ function answerUpdates(flow: Flow): void {
 function handleUiCancel(flow: Flow): void {
   CancellationScope.current().cancelRequested.catch(() =>
     CancellationScope.nonCancellable(async () => {
+      // It may be our own request, with which a cancelled flow closes.
+      if (flow.view().outcome?.state === 'cancelled') return;
       const order = { actor: 'Temporal UI' };
       const refusal = await tryStop(flow, 'cancelled', order);
       if (refusal !== null) flow.note(`cancel refused: ${refusal}`, order.actor);
