@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type { WorkflowHandle } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { NotSentError } from '../../src/service-client/index.js';
+import { newReference } from '../harness/references.js';
+import { settlement, transferInput, trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
+import { ended, noted, openDecisionBench, parked, refused, resolve } from './bench.js';
+
+describe("a provider's settlement that is reported", () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  /** Statuses that were reported, in order, in vain or not. */
+  let reports: unknown[] = [];
+  let answer: () => Promise<unknown> = async () => ({});
+  beforeAll(async () => {
+    decisions = await openDecisionBench(() => ({
+      reportSettlement: ({ status }) => {
+        reports.push(status);
+        return answer() as never;
+      },
+    }));
+  });
+  afterAll(() => decisions.close());
+
+  const tracked = async (word: string) => {
+    reports = [];
+    const reference = newReference(word);
+    const input = transferInput(reference, { refund: { auto: true }, timeScale: 0.001, deadlineSeconds: 2_592_000 });
+    const handle = await decisions.bench.start(input);
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    return { reference, handle };
+  };
+  const settled = async (reference: string, handle: WorkflowHandle, status: string) => {
+    const id = randomUUID();
+    const row = { id, source: 'settlement', flowId: handle.workflowId, reference, status, proof: 'signature' } as const;
+    await decisions.store.inbox.receive({ ...row, contentHash: id, body: settlement(reference, status) });
+    await handle.signal('events', [trusted(status, { id, source: 'settlement', proof: 'signature' })]);
+  };
+  const away = () => Promise.reject(new NotSentError('reportSettlement', 'refused'));
+  /** It could not be reported so far, and a person is asked. */
+  const unreported = async (word: string) => {
+    answer = away;
+    const flow = await tracked(word);
+    await settled(flow.reference, flow.handle, 'COMPLETED');
+    await decisions.bench.pass(3_000);
+    const { parked: question } = await parked(flow.handle);
+    expect(question).toMatchObject({
+      reason: 'report_refused',
+      actions: ['report-again', 'mark-completed', 'mark-failed', 'mark-refunded'],
+      evidence: { status: 'COMPLETED', kind: 'not-taken', message: expect.stringMatching(/./) },
+    });
+    return flow;
+  };
+
+  test('is reported again by the order of a person after the service refused it', async () => {
+    answer = () => Promise.reject(refused('reportSettlement'));
+    const { reference, handle } = await tracked('again');
+    await settled(reference, handle, 'COMPLETED');
+    const view = await parked(handle);
+    expect(view.parked).toMatchObject({
+      reason: 'report_refused',
+      evidence: { status: 'COMPLETED', kind: 'refused', httpStatus: 400, message: 'limit' },
+    });
+    expect(view.timeline.at(-2)).toMatchObject({
+      by: 'service',
+      detail: 'COMPLETED: the service refused the report (400): limit',
+    });
+    answer = async () => ({});
+    await resolve(handle, 'report-again');
+    const { outcome, timeline } = await ended(handle);
+    expect(outcome).toMatchObject({ state: 'completed', detail: 'The recipient was paid.' });
+    expect(timeline.map(({ detail }) => detail)).toContain('COMPLETED reported to the service');
+    expect(reports).toEqual(['COMPLETED', 'COMPLETED']);
+  });
+
+  test('needs no report any more once the service says so itself', async () => {
+    answer = () => Promise.reject(refused('reportSettlement'));
+    const { reference, handle } = await tracked('overtaken');
+    await settled(reference, handle, 'COMPLETED');
+    expect((await parked(handle)).parked?.reason).toBe('report_refused');
+    await handle.signal('events', [trusted('COMPLETED')]);
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+    expect(reports).toEqual(['COMPLETED']);
+  });
+
+  test('that did not reach the service ends by the order of a person', async () => {
+    const { handle } = await unreported('marked');
+    await resolve(handle, 'mark-completed');
+    expect((await ended(handle)).outcome?.detail).toMatch(/^Marked as completed by ada/);
+  });
+
+  test('that did not reach the service is reported once more if a person says so', async () => {
+    const { handle } = await unreported('once-more');
+    answer = async () => ({});
+    await resolve(handle, 'report-again').catch(() => undefined);
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'completed', detail: 'The recipient was paid.' });
+  });
+
+  test('that did not reach the service needs no report once the service says so itself', async () => {
+    const { handle } = await unreported('overtaken-away');
+    await handle.signal('events', [trusted('COMPLETED')]);
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'completed', detail: 'The recipient was paid.' });
+  });
+
+  test('that did not reach the service at first, and is refused later, is asked about as refused', async () => {
+    const { handle } = await unreported('refused-later');
+    answer = () => Promise.reject(refused('reportSettlement'));
+    await decisions.bench.pass(60_000);
+    await noted(handle, /the service refused the report/);
+    expect((await parked(handle)).parked?.evidence).toMatchObject({ kind: 'refused', httpStatus: 400 });
+    await handle.terminate();
+  });
+
+  test('is also reported if it is of a refund that comes while the one of the service is awaited', async () => {
+    answer = async () => ({});
+    const { reference, handle } = await tracked('refunded');
+    await handle.signal('events', [trusted('FAILED', { facts: { refundAnnounced: 'true' } })]);
+    await untilFlow(handle, ({ view }) => view.stage === 'refunding');
+    await settled(reference, handle, 'REFUNDED');
+    expect(await ended(handle)).toMatchObject({ state: 'refunded' });
+    expect(reports).toEqual(['REFUNDED']);
+  });
+});
