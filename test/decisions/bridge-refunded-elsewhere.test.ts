@@ -2,7 +2,8 @@ import { describe, expect, test, vi } from 'vitest';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { trusted } from '../harness/inputs.js';
-import { ended, noted, parked } from './bench.js';
+import { untilFlow } from '../harness/reports.js';
+import { ended, noted, parked, resolve } from './bench.js';
 import { failed, useRefundBench } from './refund-bench.js';
 
 describe('a transfer that the service or the provider refunded', () => {
@@ -49,5 +50,29 @@ describe('a transfer that the service or the provider refunded', () => {
     away.mockRestore();
     expect((await parked(handle)).parked?.reason).toBe(reason);
     await handle.terminate();
+  });
+
+  test.each([
+    ['dismissed', 'dismiss-event', 'refunded'],
+    ['accepted, and says that it was completed,', 'accept-event', 'parked'],
+  ])('is judged again once an event that differs was %s', async (_, action, state) => {
+    const { refund, handle } = await tracked('store-away-and-other');
+    const unavailable = new StoreUnavailableError('AWAY', 'database');
+    const away = vi.spyOn(refunds.decisions.store.claims, 'voidUnsent').mockRejectedValue(unavailable);
+    await handle.signal('events', [failed(), trusted('REFUNDED')]);
+    await refunds.decisions.bench.pass(20_000);
+    await noted(handle, /parked: conflict/);
+    await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: '9' } })]);
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'event_mismatch');
+    away.mockRestore();
+    await resolve(handle, action);
+    const { view } = await untilFlow(handle, (report) => report.view.state === state);
+    if (state === 'refunded') expect(await claimOf(refund)).toMatchObject({ phase: 'void' });
+    else
+      expect(view.parked).toMatchObject({
+        reason: 'conflict',
+        evidence: { proven: ['COMPLETED', 'FAILED', 'REFUNDED'], why: expect.stringMatching(/exclude one another/) },
+      });
+    await handle.terminate().catch(() => undefined);
   });
 });

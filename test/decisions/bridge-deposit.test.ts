@@ -1,0 +1,230 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
+
+const OURS = 'ab'.repeat(32);
+const DAY_MS = 86_400_000;
+const FAILED = { facts: { refundAnnounced: 'true', failureStage: 'settlement' } };
+
+describe('the deposit of a bridge transfer', () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  /** What the service answers besides, or throws. */
+  let answered: Record<string, unknown> | Error = {};
+  /** How often the service says yet that the rate expired. */
+  let expired = 0;
+  /** How much crypto each further quote gives. */
+  let offered: readonly number[] = [];
+  /** Ids of the quotes that deposits came with. */
+  let rates: unknown[] = [];
+  beforeAll(async () => {
+    decisions = await openDecisionBench((service) => ({
+      quoteBridge: async (body) => {
+        const [crypto_amount, ...rest] = offered;
+        offered = rest;
+        return { ...(await service.quoteBridge(body)), ...(crypto_amount && { crypto_amount: String(crypto_amount) }) };
+      },
+      createBridgeDeposit: async (body) => {
+        rates.push(body.rate_id);
+        if (expired > 0) {
+          expired -= 1;
+          const refusal = { httpStatus: 400, message: 'Rate Expired', fields: [], isAboutReference: false };
+          throw new RejectedError('createBridgeDeposit', { ...refusal, isRateExpired: true });
+        }
+        if (answered instanceof Error) throw answered;
+        return { ...(await service.createBridgeDeposit(body)), ...answered };
+      },
+    }));
+  });
+  afterAll(() => decisions.close());
+
+  const start = async (word: string, more: Record<string, unknown> = {}) => {
+    const reference = newReference(word);
+    const input = transferInput(reference, { refund: { auto: true }, timeScale: 0.001, deadlineSeconds: 2_592_000 });
+    return { reference, handle: await decisions.bench.start({ ...input, ...more }) };
+  };
+
+  test("is followed under the service's own reference, and its answer is the caller's", async () => {
+    answered = { kotani_reference_id: 'service-7', status: 'PENDING' };
+    const { handle } = await start('accepted');
+    const answer = { kotani_reference_id: 'service-7' };
+    expect(await handle.executeUpdate('answer')).toMatchObject({ kind: 'accepted', answer });
+    const { view } = await untilFlow(handle, (report) => report.view.stage === 'tracking');
+    expect(view).toMatchObject({ serviceReference: 'service-7', state: 'running' });
+    expect(view.timeline.slice(-2)).toMatchObject([
+      { stage: 'depositing', by: 'flow', detail: 'sending the deposit' },
+      { stage: 'tracking', by: 'service', detail: 'deposit accepted (PENDING)' },
+    ]);
+    await handle.terminate();
+  });
+
+  test('that an event proves has no answer, and says why', async () => {
+    answered = new UnknownOutcomeError('createBridgeDeposit', 'timeout');
+    const { handle } = await start('proven');
+    await untilFlow(handle, ({ view }) => view.stage === 'outcome-unknown');
+    await handle.signal('events', [trusted('DEPOSIT_CONFIRMED')]);
+    const { view } = await untilFlow(handle, (report) => report.view.stage === 'tracking');
+    expect(view.timeline.at(-1)).toMatchObject({
+      by: 'service',
+      detail: expect.stringMatching(/a trusted event proves/),
+    });
+    expect(await handle.executeUpdate('answer')).toEqual({
+      kind: 'none',
+      reason: 'proven by an event, the answer itself was lost',
+    });
+    await handle.terminate();
+  });
+
+  test.each([undefined, 'LIMIT'])('that is refused says by whom, why, and with the code %s', async (code) => {
+    const refusal = {
+      httpStatus: 422,
+      message: 'above limit',
+      fields: [],
+      isRateExpired: false,
+      isAboutReference: false,
+    };
+    answered = new RejectedError('createBridgeDeposit', { ...refusal, ...(code && { code }) });
+    const { handle } = await start('refused');
+    expect((await ended(handle)).outcome).toEqual({
+      state: 'failed',
+      reason: 'rejected_by_service',
+      detail: 'The service refused the deposit (422): above limit',
+    });
+    expect(await handle.executeUpdate('answer').catch(() => undefined)).toSatisfy(
+      (answer: object | undefined) => answer === undefined || 'code' in answer,
+    );
+  });
+
+  test('whose claim is void was given up before: the flow fails as not executed', async () => {
+    answered = {};
+    vi.spyOn(decisions.store.claims, 'reserve').mockResolvedValueOnce({ kind: 'void', reason: 'given up' } as never);
+    const { reference, handle } = await start('void');
+    expect((await ended(handle)).outcome).toMatchObject({
+      state: 'failed',
+      reason: 'not_executed',
+      detail: expect.stringMatching(/^The deposit was given up before .*; nothing was sent\.$/),
+    });
+    expect(await decisions.executions('createBridgeDeposit', reference)).toBe(0);
+    vi.restoreAllMocks();
+  });
+
+  describe('whose rate expired', () => {
+    const requoted = async (times: number, gives: readonly number[], more: Record<string, unknown> = {}) => {
+      answered = {};
+      [expired, offered, rates] = [times, gives, []];
+      const { reference, handle } = await start('requoted', more);
+      const { view } = await untilFlow(
+        handle,
+        (report) => report.view.stage === 'tracking' || report.view.outcome !== null,
+      );
+      await handle.terminate().catch(() => undefined);
+      const requotes = view.timeline.filter(({ detail }) => /^quoted again, quote \S+: [\d.]+ USDC$/.test(detail));
+      expect(new Set(rates).size).toBe(rates.length);
+      const executions = await decisions.executions('createBridgeDeposit', reference);
+      return { sent: rates.length, requotes: requotes.length, executions, end: view.outcome?.detail ?? null };
+    };
+
+    test('is quoted again three times at most, each time with the newest quote, and fails with nothing sent', async () => {
+      expect(await requoted(3, [])).toEqual({ sent: 4, requotes: 3, executions: 1, end: null });
+      expect(await requoted(4, [])).toEqual({
+        sent: 4,
+        requotes: 3,
+        executions: 0,
+        end: 'Every quote expired before it could be used. Nothing was sent.',
+      });
+    });
+
+    test('takes a new quote only if it gives hardly less than the one that was agreed to', async () => {
+      expect(await requoted(1, [7.5, 7.45])).toMatchObject({ requotes: 1, executions: 1 });
+      expect(await requoted(2, [7.5, 7.45, 7.4])).toMatchObject({
+        requotes: 1,
+        executions: 0,
+        end: 'The new quote (7.4 USDC) is worse than 7.5 USDC by more than 1 %. Nothing was sent.',
+      });
+    });
+
+    test('is not quoted again if it came with a quote whose figures are not known', async () => {
+      expect(await requoted(1, [], { rate_id: 'rate-of-the-caller' })).toEqual({
+        sent: 1,
+        requotes: 0,
+        executions: 0,
+        end: 'The rate_id is no longer valid, and the figures behind it are not known here. Nothing was sent.',
+      });
+    });
+  });
+
+  describe('for a payment hash', () => {
+    const crypto_payment = { payment_hash: OURS, crypto_amount: '7.5' };
+
+    test.each([OURS.toUpperCase(), `0x${OURS}`, ` ${OURS}`, 'not a hash', null])(
+      'is ours if the answer names it as "%s"',
+      async (payment_hash) => {
+        answered = { payment_hash };
+        const { handle } = await start('same-hash', { crypto_payment });
+        await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+        await handle.terminate();
+      },
+    );
+
+    test('is not ours if the answer names another one: a person sees both, and what was proven of it since', async () => {
+      answered = { payment_hash: 'cd'.repeat(32) };
+      const { handle } = await start('other-hash', { crypto_payment });
+      expect((await parked(handle)).parked).toMatchObject({
+        reason: 'conflict',
+        evidence: { ours: { paymentHash: OURS }, theirs: { paymentHash: 'cd'.repeat(32) }, reported: [] },
+      });
+      expect(await handle.executeUpdate('answer')).toEqual({ kind: 'none', reason: 'conflict' });
+      await resolve(handle, 'mark-failed');
+      expect(await ended(handle)).toMatchObject({ state: 'failed' });
+    });
+
+    test('that is no hash says nothing about whose deposit it is', async () => {
+      answered = { payment_hash: 'cd'.repeat(32) };
+      const { handle } = await start('no-hash', {
+        crypto_payment: { payment_hash: 'invoice-1', crypto_amount: '7.5' },
+      });
+      await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+      await handle.terminate();
+    });
+  });
+
+  /** How long the service may refund by itself, by the answer to the deposit: from then on we do. Scaled to a thousandth. */
+  describe('that fails is refunded by us', () => {
+    const created_at = '2026-01-01T00:00:00.000Z';
+    const at = (ms: number) => new Date(Date.parse(created_at) + ms).toISOString();
+    test.each([
+      ['a quarter of an hour if the answer names no end', undefined, DAY_MS / 96],
+      ['a quarter of an hour if its end is empty', '', DAY_MS / 96],
+      ['the time that the answer gives', at(DAY_MS / 12), DAY_MS / 12],
+      ['a day if its end is no later than its beginning', at(0), DAY_MS],
+      ['a day if its end cannot be read', 'soon', DAY_MS],
+    ])('after %s', async (_, expires_at, lifeMs) => {
+      const refund_config = {
+        primary_method: 'crypto_address',
+        fallback_method: 'crypto_address',
+        fallback_address: '0x2222222222222222222222222222222222222222',
+        chain: 'CELO',
+        token: 'USDC',
+        refund_crypto_amount: '7.5',
+        ...(expires_at === undefined ? {} : { expires_at }),
+      };
+      answered = { created_at, refund_config };
+      const { reference, handle } = await start('refund-life');
+      await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+      await handle.signal('events', [trusted('FAILED', FAILED)]);
+      const { view } = await untilFlow(handle, (report) => report.view.stage === 'refunding');
+      const sendsAt = async () => {
+        const { view: now } = await noted(handle, /^the refund was accepted/);
+        return Date.parse(now.timeline.find(({ detail }) => /^sending the refund/.test(detail))?.at ?? '');
+      };
+      await decisions.bench.pass((lifeMs / 1_000) * 1.5);
+      const waitedMs = (await sendsAt()) - Date.parse(view.updatedAt);
+      expect(waitedMs).toBeGreaterThanOrEqual(lifeMs / 1_000 - 5);
+      expect(waitedMs).toBeLessThan((lifeMs / 1_000) * 1.5);
+      expect(await decisions.executions('sendCrypto', `${reference}.refund`)).toBe(1);
+      await handle.terminate();
+    });
+  });
+});
