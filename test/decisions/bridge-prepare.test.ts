@@ -1,0 +1,61 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { transferInput } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { type Stack, openStack } from '../harness/stack.js';
+
+describe('a bridge transfer whose quote is to be approved', () => {
+  let bench: Stack;
+  beforeAll(async () => {
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
+  });
+  afterAll(() => bench.close());
+
+  const started = async (word: string, more: Record<string, unknown> = {}) => {
+    const reference = newReference(word);
+    return { reference, handle: await bench.start(transferInput(reference, more)) };
+  };
+  const approve = (handle: WorkflowHandle, order: unknown = { actor: 'ada' }) =>
+    handle.executeUpdate('approveQuote', { args: [order] });
+  const why = (order: Promise<unknown>) =>
+    order.then(
+      () => 'taken',
+      (error: { cause?: { type?: string; message?: string } }) => `${error.cause?.type}: ${error.cause?.message}`,
+    );
+  const NOT_AWAITED = 'not_allowed: The flow waits for no approval of a quote.';
+
+  test('waits with its quote shown, and sends its deposit once a person has approved that', async () => {
+    const { reference, handle } = await started('approved', { approval: 'required' });
+    const { view } = await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
+    expect(view.timeline.map(({ detail }) => detail)).toEqual([
+      expect.stringMatching(/^quote \S+: [\d.]+ USDC$/),
+      'waiting for the approval of the quote (approve-quote)',
+    ]);
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
+    expect(await approve(handle)).toEqual({ approved: true });
+    const { view: after } = await untilFlow(handle, (report) => report.view.stage === 'tracking');
+    expect(after.timeline.find(({ detail }) => detail === 'quote approved')).toMatchObject({ by: 'ada (unproven)' });
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
+    expect(await why(approve(handle))).toBe(NOT_AWAITED);
+    await handle.terminate();
+  });
+
+  test('takes no approval that names no person, and waits on', async () => {
+    const { reference, handle } = await started('nameless', { approval: 'required' });
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
+    expect(await why(approve(handle, {}))).toBe('not_allowed: The order names no actor.');
+    expect((await untilFlow(handle, () => true)).view.stage).toBe('awaiting-approval');
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
+    await handle.terminate();
+  });
+
+  test('takes none if its input asks for none: it has sent its deposit by then, and shows who decided nothing', async () => {
+    const { reference, handle } = await started('unasked');
+    const { view } = await untilFlow(handle, (report) => report.view.stage === 'tracking');
+    expect(await why(approve(handle))).toBe(NOT_AWAITED);
+    expect(view.timeline.map(({ detail }) => detail).join()).not.toMatch(/approv/);
+    expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
+    await handle.terminate();
+  });
+});
