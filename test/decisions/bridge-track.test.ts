@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { ended, inInbox, noted, openDecisionBench, parked, resolve } from './bench.js';
+
+const untrusted = (status: string) => trusted(status, { trusted: false, proof: null });
+
+describe('a bridge transfer that is not settled by its deadline', () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  beforeAll(async () => {
+    decisions = await openDecisionBench(() => ({}));
+  });
+  afterAll(() => decisions.close());
+
+  /** Its deadline comes after a minute. */
+  const overdue = async (word: string, ...statuses: readonly string[]) => {
+    const reference = newReference(word);
+    const input = transferInput(reference, { timeScale: 0.01, deadlineSeconds: 6_000 });
+    const handle = await decisions.bench.start(input);
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    await handle.signal('events', statuses.map(untrusted));
+    await decisions.bench.pass(61_000);
+    return { reference, handle, view: await parked(handle) };
+  };
+
+  test.each(['COMPLETED', 'FAILED', 'REFUNDED'])(
+    'is asked about with the %s that is claimed and not proven',
+    async (word) => {
+      const { handle, view } = await overdue('claimed', 'SETTLING', word);
+      expect(view.parked).toMatchObject({ reason: 'unverified_settlement', evidence: { proven: [] } });
+      expect(view.parked?.evidence['claimed']).toMatchObject([{ status: word }]);
+      await handle.terminate();
+    },
+  );
+
+  test('is asked about as not settled if what is claimed is no ending', async () => {
+    const { handle, view } = await overdue('on-the-way', 'SETTLING', 'A_WORD_OF_TOMORROW');
+    expect(view.parked).toMatchObject({ reason: 'no_settlement', evidence: { proven: [] } });
+    await handle.signal('events', [trusted('COMPLETED')]);
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
+
+  test('ends by the claim that a person trusts', async () => {
+    const { handle } = await overdue('vouched', 'COMPLETED');
+    await resolve(handle, 'trust-settlement');
+    const { outcome, timeline } = await ended(handle);
+    expect(outcome).toMatchObject({ state: 'completed', detail: 'The recipient was paid.' });
+    expect(timeline.map(({ detail }) => detail)).toContain('COMPLETED (person)');
+  });
+
+  test('ends by a proof that comes while a person is asked about a claim', async () => {
+    const { handle } = await overdue('proven-late', 'COMPLETED');
+    await handle.signal('events', [trusted('REFUNDED')]);
+    expect(await ended(handle)).toMatchObject({ state: 'refunded' });
+  });
+
+  test('waits on until the time that a person gives, and reads its inbox again before the next question', async () => {
+    const { handle, view } = await overdue('waits-on');
+    const until = new Date(Date.parse(view.updatedAt) + 90_000).toISOString();
+    await handle.executeUpdate('resolve', { args: [{ action: 'keep-waiting', note: 'slow', actor: 'ada', until }] });
+    const { view: waiting } = await untilFlow(handle, (report) => report.view.state === 'running');
+    expect(waiting).toMatchObject({ deadlineAt: until, stage: 'tracking' });
+    // It never reaches the flow as a signal.
+    await inInbox(decisions, handle.workflowId, 'COMPLETED');
+    await decisions.bench.pass(91_000);
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+  });
+
+  test('is asked about a second time if nothing has come by the time that a person gave', async () => {
+    const { handle } = await overdue('asked-again');
+    await resolve(handle, 'keep-waiting');
+    await decisions.bench.pass(61_000);
+    const isBack = /parked: no_settlement/;
+    await noted(handle, isBack);
+    const { view } = await untilFlow(
+      handle,
+      (report) => report.view.timeline.filter(({ detail }) => isBack.test(detail)).length === 2,
+    );
+    expect(view.parked?.actions).toEqual(['keep-waiting', 'mark-completed', 'mark-failed', 'mark-refunded']);
+    await handle.terminate();
+  });
+});
