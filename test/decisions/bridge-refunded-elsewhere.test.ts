@@ -16,7 +16,8 @@ describe('a transfer that the service or the provider refunded', () => {
     await refunds.decisions.store.claims.reserve(key, { owner: 'gone', flowId: handle.workflowId, fingerprint: 'f' });
     await refunds.decisions.store.claims.markSending(key, 'gone');
     await handle.signal('events', [failed(), trusted('REFUNDED')]);
-    expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence: { ownRefund: refund } });
+    const why = 'a refund by us may have been sent, and the service says that it was refunded: look at both';
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence: { ownRefund: refund, why } });
     await handle.terminate();
   });
 

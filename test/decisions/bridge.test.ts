@@ -76,9 +76,10 @@ describe('a bridge transfer that failed', () => {
     const { handle } = await tracked('vetoed-early');
     const claim = trusted('COMPLETED', { trusted: false, proof: null, source: 'settlement' });
     await handle.signal('events', [claim, trusted('FAILED', { facts: { failureStage: 'deposit' } })]);
+    const why = 'an unverified event claims another ending than the one that is proven';
     expect((await parked(handle)).parked).toMatchObject({
       reason: 'conflict',
-      evidence: { claimed: [{ id: claim.id }] },
+      evidence: { proven: ['FAILED'], claimed: [{ id: claim.id }], why },
     });
     await handle.terminate();
   });
