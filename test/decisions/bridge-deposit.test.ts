@@ -190,6 +190,23 @@ describe('the deposit of a bridge transfer', () => {
     });
   });
 
+  test.each([
+    ['abcdefghijkl', '…'],
+    ['abcdefghijklm', 'abcdef…jklm'],
+  ])('that fails shows a person hardly more than the ends of the address of its refund: %s as %s', async (...row) => {
+    const [fallback_address, shown] = row;
+    const method = { primary_method: 'address', fallback_method: 'address' };
+    const refund_config = { ...method, fallback_address, chain: 'CELO', token: 'USDC', refund_crypto_amount: '7.5' };
+    answered = { refund_config };
+    const { handle } = await start('masked', { refund: { auto: false } });
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    await handle.signal('events', [trusted('FAILED', FAILED)]);
+    await decisions.bench.pass(2_000);
+    const { parked: question } = await parked(handle);
+    expect(question).toMatchObject({ reason: 'refund_needed', evidence: { refund: { receiverAddress: shown } } });
+    await handle.terminate();
+  });
+
   /** How long the service may refund by itself, by the answer to the deposit: from then on we do. Scaled to a thousandth. */
   describe('that fails is refunded by us', () => {
     const created_at = '2026-01-01T00:00:00.000Z';
@@ -217,7 +234,7 @@ describe('the deposit of a bridge transfer', () => {
       const { view } = await untilFlow(handle, (report) => report.view.stage === 'refunding');
       const sendsAt = async () => {
         const { view: now } = await noted(handle, /^the refund was accepted/);
-        return Date.parse(now.timeline.find(({ detail }) => /^sending the refund/.test(detail))?.at ?? '');
+        return Date.parse(now.timeline.find(({ detail }) => detail.startsWith('sending the refund'))?.at ?? '');
       };
       await decisions.bench.pass((lifeMs / 1_000) * 1.5);
       const waitedMs = (await sendsAt()) - Date.parse(view.updatedAt);

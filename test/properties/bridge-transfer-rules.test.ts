@@ -141,7 +141,7 @@ describe('an event of a transfer', () => {
       paymentHash: 'ours',
       amountMsat: '7',
     });
-    const bare = knownFacts({ ...input, crypto_payment: {} } as never, { serviceReference: null, paymentHash: null });
+    const bare = knownFacts({ ...input, crypto_payment: {} }, { serviceReference: null, paymentHash: null });
     expect(Object.keys(bare)).toEqual(['chain', 'token', 'settlementAmount', 'settlementCurrency']);
   });
 

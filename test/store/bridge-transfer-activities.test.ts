@@ -96,7 +96,7 @@ describe('the preparation of a bridge transfer', () => {
       );
     // The ordinary activity takes no slot of a workflow task.
     const held = [...Array.from({ length: 9 }, () => true), false].map(resultOf);
-    for (let turn = 0; turn < 1_000 && asked < 9; turn += 1) await new Promise(setImmediate);
+    await new Promise(setImmediate);
     answer();
     const busy = { type: 'busy', nonRetryable: false };
     expect(await Promise.all(held)).toEqual([...Array.from({ length: 8 }, () => 'rate-9'), busy, 'rate-9']);
@@ -151,7 +151,7 @@ describe('the deposit of a bridge transfer', () => {
     const sent: unknown[][] = [];
     let clockMs = 1_000_000;
     const made = activities(
-      { createBridgeDeposit: async (...call: unknown[]) => (sent.push(call), { status: 'PENDING' }) } as never,
+      { createBridgeDeposit: async (...call: unknown[]) => (sent.push(call), { status: 'PENDING' }) },
       { monotonicMs: () => (clockMs += readMs) - readMs },
     );
     const order = {
@@ -168,6 +168,8 @@ describe('the deposit of a bridge transfer', () => {
     const claim = await store.claims.get({ account: 'default', operation: 'createBridgeDeposit', reference });
     return { reference, flowId: order.flowId, outcome, sent, claim };
   };
+
+  const bodyOf = ([call]: readonly unknown[][]) => call?.[0] as Record<string, unknown>;
 
   it('is sent once with everything of its input, its quote and the address for callbacks of this flow', async () => {
     const metadata = { notes: 'rent' };
@@ -188,17 +190,17 @@ describe('the deposit of a bridge transfer', () => {
         { mostMs: 9_000, stillValid: expect.any(Function) },
       ],
     ]);
-    expect((sent[0]?.[0] as { callback_url: string }).callback_url).toContain(encodeURIComponent(flowId).slice(0, 6));
+    expect(String(bodyOf(sent)['callback_url'])).toContain(reference);
     expect(claim).toMatchObject({ phase: 'answered', flowId });
   });
 
   it('names no member that the input does not give', async () => {
     const crypto_payment = { payment_hash: 'ab12', amount_msat: '7500' };
     const { sent } = await deposit({ chain: 'LIGHTNING', token: 'MSAT', crypto_payment });
-    const body = sent[0]?.[0] as Record<string, unknown>;
+    const body = bodyOf(sent);
     expect(body['crypto_payment']).toStrictEqual({ payment_hash: 'ab12', amount_msat: 7_500 });
     expect(body).not.toHaveProperty('metadata');
-    expect(((await deposit()).sent[0]?.[0] as typeof body)['crypto_payment']).not.toHaveProperty('amount_msat');
+    expect(bodyOf((await deposit()).sent)['crypto_payment']).not.toHaveProperty('amount_msat');
   });
 
   it('is not sent once its quote is too old, by the time until it was scheduled and the time since', async () => {
