@@ -1,0 +1,264 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { RateLimitedError, ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import { ACCOUNT } from '../harness/fixed.js';
+import { transferInput, trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
+import kycCheck from '../kinds/kyc-check.js';
+import { ended, noted, openDecisionBench, parked, READING_MS, resolve, startSend, TIME_SCALE } from './bench.js';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const LONG = { timeScale: TIME_SCALE, deadlineSeconds: 2_592_000 };
+
+/** The service takes no crypto send now: each attempt is proven not sent, and repeated in an hour. */
+const busy = (): Promise<never> => Promise.reject(new RateLimitedError('sendCrypto', HOUR_MS));
+
+let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+let sending: (() => Promise<never>) | undefined = busy;
+let isQuoted = true;
+let [attempts, quotes] = [0, 0];
+beforeAll(async () => {
+  decisions = await openDecisionBench((service) => ({
+    async sendCrypto(body) {
+      attempts += 1;
+      return sending === undefined ? service.sendCrypto(body) : sending();
+    },
+    async quoteBridge(body) {
+      quotes += 1;
+      if (!isQuoted) throw new ServiceUnavailableError('quoteBridge', 'http-status', 503);
+      return service.quoteBridge(body);
+    },
+  }));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  [sending, isQuoted, attempts] = [busy, true, 0];
+});
+afterAll(() => decisions.close());
+
+const away = () => Promise.reject(new StoreUnavailableError('AWAY', 'database'));
+const cancel = (handle: WorkflowHandle, more = {}) =>
+  handle.executeUpdate('cancel', { args: [{ actor: 'ann', ...more }] });
+const refusal = (why: string) => ({
+  cause: { type: 'cancel_refused', message: `The flow cannot be cancelled: ${why}.` },
+});
+const UNKNOWN = refusal('the store cannot say now whether money moved');
+
+const awaitingApproval = async (word: string) => {
+  const handle = await decisions.bench.start(transferInput(newReference(word), { approval: 'required', ...LONG }));
+  await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
+  return handle;
+};
+/** A crypto send whose first attempt was proven not sent. */
+const waiting = async (word: string, more: Record<string, unknown> = LONG) => {
+  const before = attempts;
+  const { reference, handle } = await startSend(decisions.bench, word, more);
+  await until('an attempt', () => attempts > before);
+  return { reference, handle };
+};
+
+describe('a flow that has sent nothing', () => {
+  test.each([
+    [{}, 'Cancelled by ann (unproven) before any money moved.'],
+    [{ note: 'not wanted' }, 'Cancelled by ann (unproven) (not wanted) before any money moved.'],
+  ])('is cancelled, and says by whom and why: %j', async (more, detail) => {
+    const handle = await awaitingApproval('by-whom');
+    expect(await cancel(handle, more)).toEqual({ cancelled: true });
+    const outcome = { state: 'cancelled', reason: 'cancelled_before_sending', detail };
+    expect((await ended(handle)).outcome).toEqual(outcome);
+  });
+
+  test('is not cancelled while its claims cannot be voided; once the store is back, it is', async () => {
+    const handle = await awaitingApproval('no-claims');
+    const store = vi.spyOn(decisions.store.claims, 'voidUnsent').mockImplementation(away);
+    await Promise.all([expect(cancel(handle)).rejects.toMatchObject(UNKNOWN), decisions.bench.pass(READING_MS)]);
+    expect((await untilFlow(handle, () => true)).view.outcome).toBeNull();
+    store.mockRestore();
+    expect(await cancel(handle)).toEqual({ cancelled: true });
+    expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
+  });
+
+  test('is not cancelled while its inbox cannot be read', async () => {
+    const handle = await awaitingApproval('no-inbox');
+    vi.spyOn(decisions.store.inbox, 'list').mockImplementation(away);
+    await Promise.all([expect(cancel(handle)).rejects.toMatchObject(UNKNOWN), decisions.bench.pass(READING_MS)]);
+    await noted(handle, /^cancel refused: the store cannot say/);
+    await handle.terminate();
+  });
+
+  test('is not cancelled if a trusted event says that the service has it, whatever untrusted ones say', async () => {
+    const handle = await awaitingApproval('early-event');
+    const untrusted = { trusted: false, proof: null };
+    await handle.signal('events', [trusted('DEPOSIT_INITIATED'), trusted('DEPOSIT_INITIATED', untrusted)]);
+    await expect(cancel(handle)).rejects.toMatchObject(refusal('a trusted event says that the service has it'));
+    await handle.terminate();
+  });
+
+  test('is cancelled although an untrusted event says that the service has it', async () => {
+    const handle = await awaitingApproval('early-claim');
+    await handle.signal('events', [trusted('DEPOSIT_INITIATED', { trusted: false, proof: null })]);
+    expect(await cancel(handle)).toEqual({ cancelled: true });
+    expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
+  });
+
+  test('gives up the step that it waits for at its deadline, if an earlier run of it may have sent: a person is asked', async () => {
+    isQuoted = false;
+    const reference = newReference('step');
+    const flowId = `bridge-transfer/${reference}`;
+    const key = { account: ACCOUNT, operation: 'createBridgeDeposit', reference };
+    await decisions.store.claims.reserve(key, { owner: 'gone', flowId, fingerprint: 'f' });
+    await decisions.store.claims.markSending(key, 'gone');
+    const input = transferInput(reference, { timeScale: TIME_SCALE, deadlineSeconds: 60_000 });
+    const handle = await decisions.bench.start(input);
+    await decisions.bench.pass(60_000 * 1_000 * TIME_SCALE);
+    expect((await parked(handle)).parked).toMatchObject({
+      reason: 'step_failed',
+      evidence: { step: 'the wait before the first send', why: expect.stringContaining('createBridgeDeposit') },
+    });
+    expect((await parked(handle)).parked?.evidence).not.toHaveProperty('claimed');
+    const before = quotes;
+    await decisions.bench.pass(HOUR_MS);
+    expect(quotes).toBe(before);
+    await handle.terminate();
+  });
+
+  test('and gets no answer to its step by its deadline expires', async () => {
+    isQuoted = false;
+    const more = { timeScale: TIME_SCALE, deadlineSeconds: 600 };
+    const handle = await decisions.bench.start(transferInput(newReference('no-answer'), more));
+    await decisions.bench.pass(MINUTE_MS);
+    const detail = 'The deadline passed before any money moved.';
+    expect((await ended(handle)).outcome).toEqual({ state: 'expired', reason: 'deadline_passed', detail });
+  });
+});
+
+describe('a flow whose POST was not sent yet', () => {
+  test('is cancelled: its claim is void, and nothing is sent under it any more', async () => {
+    const { handle } = await waiting('void');
+    expect(await cancel(handle)).toEqual({ cancelled: true });
+    expect((await ended(handle)).outcome).toMatchObject({ reason: 'cancelled_before_sending' });
+    const [claim] = await decisions.store.claims.ofFlow(handle.workflowId);
+    expect(claim).toMatchObject({ phase: 'void', reason: 'cancelled' });
+    sending = undefined;
+    await decisions.bench.pass(2 * HOUR_MS);
+    expect(attempts).toBe(1);
+  });
+
+  test.each(['sending', 'rejected'] as const)('is not cancelled if its claim is %s by then', async (phase) => {
+    const { handle } = await waiting(`claim-${phase}`);
+    vi.spyOn(decisions.store.claims, 'voidUnsent').mockResolvedValue(phase);
+    await expect(cancel(handle)).rejects.toMatchObject(refusal('money may have moved already'));
+    await handle.terminate();
+  });
+
+  test('ends as cancelled by a cancel that was refused, since the answer of the store that voided its claim was lost', async () => {
+    const { handle } = await waiting('lost-answer');
+    const { claims } = decisions.store;
+    const write = claims.voidUnsent.bind(claims);
+    const lost = vi.spyOn(claims, 'voidUnsent').mockImplementation(async (...order) => {
+      await write(...order);
+      return away();
+    });
+    await Promise.all([expect(cancel(handle)).rejects.toMatchObject(UNKNOWN), decisions.bench.pass(READING_MS)]);
+    lost.mockRestore();
+    await decisions.bench.pass(HOUR_MS);
+    const detail = 'Cancelled by ann (unproven) before any money moved.';
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'cancelled', detail });
+  });
+
+  test('is asked three times at its deadline to stop, at longer and longer intervals; then its outcome is unknown, and it is not tried again', async () => {
+    const { handle } = await waiting('in-vain', { timeScale: 1, deadlineSeconds: 60 });
+    const voids = vi.spyOn(decisions.store.claims, 'voidUnsent').mockResolvedValue('sending');
+    await decisions.bench.pass(2 * MINUTE_MS);
+    expect((await untilFlow(handle, () => true)).view.stage).toBe('submitting');
+    await decisions.bench.pass(4 * MINUTE_MS);
+    const { timeline, deadlineAt } = (await noted(handle, /outcome is unknown/)).view;
+    const unknownAt = timeline.find(({ stage }) => stage === 'outcome-unknown')?.at;
+    const waitedMs = Date.parse(unknownAt ?? '') - Date.parse(deadlineAt ?? '');
+    expect(Math.round(waitedMs / 1_000)).toBe(20 + 40 + 80);
+    expect(voids.mock.calls.map(([, , reason]) => reason)).toEqual(['expired', 'expired', 'expired']);
+    sending = undefined;
+    await decisions.bench.pass(2 * HOUR_MS);
+    expect(attempts).toBe(1);
+    await handle.terminate();
+  });
+
+  test('expires at its deadline by the first try, if its claim can be voided', async () => {
+    const { handle } = await waiting('expires', { timeScale: 1, deadlineSeconds: 60 });
+    const voids = vi.spyOn(decisions.store.claims, 'voidUnsent');
+    await decisions.bench.pass(MINUTE_MS + 5_000);
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'expired', reason: 'deadline_passed' });
+    expect(voids).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a send that was ordered again, and could not be sent by its deadline', () => {
+  /** Its answer is lost, a person orders another send, and the service takes none. */
+  const ordered = async (word: string) => {
+    sending = () => Promise.reject(new UnknownOutcomeError('sendCrypto', 'timeout'));
+    const { handle } = await startSend(decisions.bench, word, { timeScale: TIME_SCALE, deadlineSeconds: 20_000 });
+    await parked(handle);
+    sending = busy;
+    await resolve(handle, 'send-again');
+    await until('another attempt', () => attempts === 2);
+    return handle;
+  };
+  const atDeadline = () => decisions.bench.pass(20_000 * 1_000 * TIME_SCALE + READING_MS);
+  const details = async (handle: WorkflowHandle) =>
+    (await untilFlow(handle, ({ view }) => view.state === 'parked')).view.timeline.map(({ detail }) => detail).join();
+
+  test('is held back: no attempt sends it after that', async () => {
+    const handle = await ordered('held-back');
+    await expect(cancel(handle)).rejects.toMatchObject(refusal('money may have moved already'));
+    await atDeadline();
+    expect(await details(handle)).not.toContain('may still send');
+    const [claim] = await decisions.store.claims.ofFlow(handle.workflowId);
+    expect(claim?.phase).toBe('sending');
+    sending = undefined;
+    await decisions.bench.pass(2 * HOUR_MS);
+    expect(attempts).toBe(2);
+    await handle.terminate();
+  });
+
+  test('is said to be still on its way, if the store does not answer', async () => {
+    const handle = await ordered('not-held-back');
+    vi.spyOn(decisions.store.claims, 'recordDecision').mockImplementation(away);
+    await atDeadline();
+    expect(await details(handle)).toContain('an attempt that is under way may still send');
+    await handle.terminate();
+  });
+});
+
+describe('a flow that moves nothing itself', () => {
+  const watching = async (word: string, more: Record<string, unknown> = LONG) => {
+    const reference = newReference(word);
+    await decisions.bench.deps.service.getKycStatus(reference).catch(() => undefined);
+    return decisions.bench.startFlow('kyc-check', reference, { ...kycCheck.input(reference), ...more });
+  };
+
+  test('is cancelled, although a trusted event says that the service has its record', async () => {
+    const handle = await watching('reported');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    await handle.signal('events', [trusted('PENDING')]);
+    await noted(handle, /^PENDING/);
+    expect(await cancel(handle)).toEqual({ cancelled: true });
+    expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
+  });
+
+  test('and whose first step was never done by its deadline ends by the order of a person', async () => {
+    const store = vi.spyOn(decisions.store.deployment, 'read').mockImplementation(away);
+    const handle = await watching('never-begun', { deadlineSeconds: 60 });
+    await until('the store to be tried', () => store.mock.calls.length > 0);
+    await decisions.bench.pass(5 * MINUTE_MS);
+    const why = 'it was started elsewhere, and could not be asked how it ended';
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'step_failed', evidence: { why } });
+    store.mockRestore();
+    expect(await resolve(handle, 'mark-completed')).toEqual({ accepted: true });
+    const detail = 'Marked as completed by ada (unproven): looked into it';
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'completed', detail });
+  });
+});
