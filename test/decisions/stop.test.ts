@@ -2,6 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { RateLimitedError, ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import { bank } from '../flows/invoice-payment-setup.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -77,6 +78,18 @@ describe('a flow that has sent nothing', () => {
     const store = vi.spyOn(decisions.store.claims, 'voidUnsent').mockImplementation(away);
     await Promise.all([expect(cancel(handle)).rejects.toMatchObject(UNKNOWN), decisions.bench.pass(READING_MS)]);
     expect((await untilFlow(handle, () => true)).view.outcome).toBeNull();
+    store.mockRestore();
+    expect(await cancel(handle)).toEqual({ cancelled: true });
+    expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
+  });
+
+  test('is not cancelled while the store cannot say whether an earlier run of it has paid its invoice', async () => {
+    const reference = newReference('no-word');
+    const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, ...LONG };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    await noted(handle, /waits for the order/);
+    const store = vi.spyOn(decisions.store.claims, 'voidUnsent').mockImplementation(away);
+    await Promise.all([expect(cancel(handle)).rejects.toMatchObject(UNKNOWN), decisions.bench.pass(READING_MS)]);
     store.mockRestore();
     expect(await cancel(handle)).toEqual({ cancelled: true });
     expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
