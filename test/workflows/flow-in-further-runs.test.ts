@@ -1,0 +1,98 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { WorkflowHandle } from '@temporalio/client';
+import { MAX_SIGNALS_PER_RUN } from '../../workflows/engine/policies.js';
+import { gate } from '../decisions/bench.js';
+import { trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { reportOf, untilFlow } from '../harness/reports.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { until } from '../harness/until.js';
+import cryptoSend from '../kinds/crypto-send.js';
+
+let bench: Stack;
+beforeAll(async () => {
+  bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => bench.close());
+
+/** So many signals that the flow goes on in a new run. */
+async function goOn(handle: WorkflowHandle): Promise<void> {
+  const { runId } = await handle.describe();
+  for (let count = 0; count < MAX_SIGNALS_PER_RUN; count += 1) await handle.signal('events', []);
+  await until('the next run', async () => (await handle.describe()).runId !== runId);
+}
+const cancel = { args: [{ actor: 'ada' }] as [unknown] };
+
+describe('a flow that goes on in a further run', () => {
+  it('knows what was sent and answered, which events came, and sends nothing again', async () => {
+    const reference = newReference('further');
+    const handle = await bench.startFlow('crypto-send', reference, cryptoSend.input(reference));
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    const event = trusted('PROCESSING', { facts: { serviceReference: 'S-7' } });
+    await handle.signal('events', [event]);
+    const before = await untilFlow(handle, ({ events }) => events[event.id] === 'applied');
+    const answer = await handle.executeUpdate('answer');
+    expect(answer).toMatchObject({ kind: 'accepted' });
+
+    await goOn(handle);
+    const { view } = await reportOf(handle);
+    const { startedAt, deadlineAt, stage, serviceReference } = before.view;
+    expect(view).toMatchObject({ startedAt, deadlineAt, stage, serviceReference, state: 'running' });
+    expect(serviceReference).toBe('S-7');
+    expect(await handle.executeUpdate('answer')).toEqual(answer);
+    await expect(handle.executeUpdate('cancel', cancel)).rejects.toThrow();
+    await handle.signal('events', [event, trusted('PROCESSING')]);
+    const { events } = await untilFlow(handle, (report) => Object.keys(report.events).length === 2);
+    expect(Object.values(events)).toEqual(['applied', 'duplicate']);
+
+    await bench.move(reference, 'SUCCESSFUL');
+    await handle.signal('events', [trusted('SUCCESSFUL')]);
+    await handle.result();
+    const { view: ended } = await reportOf(handle);
+    expect(ended.outcome).toMatchObject({ state: 'completed' });
+    expect(ended.timeline.filter(({ detail }) => detail === 'sending the crypto send')).toHaveLength(1);
+    expect(await bench.executions('sendCrypto', reference)).toBe(1);
+  });
+
+  it('goes on watching what it watched, and says once that it does', async () => {
+    const kycId = newReference('pending');
+    const handle = await bench.startFlow('kyc-check', kycId, { kycId });
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    await goOn(handle);
+    const { view } = await reportOf(handle);
+    expect(view.timeline.filter(({ detail }) => detail === 'waiting for the decision')).toHaveLength(1);
+    expect(view.timeline[0]).toMatchObject({ stage: 'tracking', by: 'flow' });
+    await handle.executeUpdate('cancel', cancel);
+    await handle.result().catch(() => undefined);
+    expect((await reportOf(handle)).view.outcome).toMatchObject({ state: 'cancelled' });
+  });
+
+  it('carries out the cancel that was accepted while it went on', async () => {
+    const kycId = newReference('pending');
+    const handle = await bench.startFlow('kyc-check', kycId, { kycId });
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    const { audit } = bench.store;
+    const append = audit.append.bind(audit);
+    const recording = gate();
+    const asked = gate();
+    vi.spyOn(audit, 'append').mockImplementationOnce(async (...given) => {
+      asked.open();
+      await recording.opened;
+      return append(...given);
+    });
+    const { runId } = await handle.describe();
+    const cancelled = handle.executeUpdate('cancel', cancel);
+    await asked.opened;
+    for (let count = 0; count < MAX_SIGNALS_PER_RUN; count += 1) await handle.signal('events', []);
+    recording.open();
+    expect(await cancelled).toEqual({ cancelled: true });
+    await handle.result().catch(() => undefined);
+    expect((await handle.describe()).runId).not.toBe(runId);
+    expect((await reportOf(handle)).view.outcome).toMatchObject({
+      state: 'cancelled',
+      reason: 'cancelled_before_sending',
+      detail: expect.stringContaining('ada'),
+    });
+  });
+});
