@@ -1,0 +1,75 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { trusted } from '../harness/inputs.js';
+import { newReference } from '../harness/references.js';
+import { reportOf, untilFlow } from '../harness/reports.js';
+import { openStack, type Stack } from '../harness/stack.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import { gate } from './bench.js';
+
+const cancel = { args: [{ actor: 'ada', note: 'by mistake' }] as [unknown] };
+
+/** Why an update was refused. */
+const refusalOf = (update: Promise<unknown>) =>
+  update.then(
+    () => 'not refused',
+    ({ cause }: { cause?: { type?: string; message?: string } }) => `${cause?.type}: ${cause?.message}`,
+  );
+
+describe('an order that cannot be recorded', () => {
+  let bench: Stack;
+  beforeAll(async () => {
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
+  });
+  afterEach(() => vi.restoreAllMocks());
+  afterAll(() => bench.close());
+
+  const watched = async () => {
+    const kycId = newReference('pending');
+    const handle = await bench.startFlow('kyc-check', kycId, { kycId });
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    return { handle, kycId };
+  };
+
+  test('is refused after a minute, and is not recorded or carried out later', async () => {
+    const { handle } = await watched();
+    const asked = gate();
+    const append = vi.spyOn(bench.store.audit, 'append').mockImplementation(() => {
+      asked.open();
+      return Promise.reject(new StoreUnavailableError('SQLITE_BUSY', 'file'));
+    });
+    const refusal = refusalOf(handle.executeUpdate('cancel', cancel));
+    await asked.opened;
+    await bench.pass(40_000);
+    expect((await reportOf(handle)).view.outcome).toBeNull();
+    await bench.pass(40_000);
+    expect(await refusal).toMatch(/^not_allowed: The store cannot record the order now/);
+    const tries = append.mock.calls.length;
+    expect(tries).toBeGreaterThan(1);
+    await bench.pass(600_000);
+    expect(append).toHaveBeenCalledTimes(tries);
+    expect((await reportOf(handle)).view).toMatchObject({ state: 'running', outcome: null });
+    append.mockRestore();
+    expect(await handle.executeUpdate('cancel', cancel)).toEqual({ cancelled: true });
+  });
+
+  test('is refused at once when its flow ends', async () => {
+    const { handle, kycId } = await watched();
+    const asked = gate();
+    const recording = gate();
+    const { audit } = bench.store;
+    const append = audit.append.bind(audit);
+    vi.spyOn(audit, 'append').mockImplementation(async (...given) => {
+      asked.open();
+      await recording.opened;
+      return append(...given);
+    });
+    const refusal = refusalOf(handle.executeUpdate('cancel', cancel));
+    await asked.opened;
+    await bench.move(kycId, 'APPROVED');
+    await handle.signal('events', [trusted('APPROVED')]);
+    expect(await refusal).toBe('not_allowed: The flow has ended.');
+    recording.open();
+    await handle.result();
+    expect((await reportOf(handle)).view.outcome).toMatchObject({ state: 'completed' });
+  });
+});
