@@ -23,9 +23,9 @@ describe('an order that cannot be recorded', () => {
   afterEach(() => vi.restoreAllMocks());
   afterAll(() => bench.close());
 
-  const watched = async () => {
+  const watched = async (more: object = {}) => {
     const kycId = newReference('pending');
-    const handle = await bench.startFlow('kyc-check', kycId, { kycId });
+    const handle = await bench.startFlow('kyc-check', kycId, { kycId, ...more });
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     return { handle, kycId };
   };
@@ -50,6 +50,27 @@ describe('an order that cannot be recorded', () => {
     expect((await reportOf(handle)).view).toMatchObject({ state: 'running', outcome: null });
     append.mockRestore();
     expect(await handle.executeUpdate('cancel', cancel)).toEqual({ cancelled: true });
+  });
+
+  test('is tried more often if the time of its flow is scaled, and for fifteen seconds in any case', async () => {
+    const { handle } = await watched({ timeScale: 0.01 });
+    const asked = gate();
+    const append = vi.spyOn(bench.store.audit, 'append').mockImplementation(() => {
+      asked.open();
+      return Promise.reject(new StoreUnavailableError('SQLITE_BUSY', 'file'));
+    });
+    const seen = { refusal: '' };
+    const refusal = refusalOf(handle.executeUpdate('cancel', cancel)).then((said) => (seen.refusal = said));
+    await asked.opened;
+    await bench.pass(12_000);
+    expect(seen.refusal).toBe('');
+    // After 20 ms, 40 ms … 600 ms, and then every 600 ms.
+    const tries = append.mock.calls.length;
+    expect(tries).toBeGreaterThan(10);
+    expect(tries).toBeLessThan(60);
+    await bench.pass(5_000);
+    expect(await refusal).toMatch(/give it again later/);
+    await handle.terminate();
   });
 
   test('is refused at once when its flow ends', async () => {
