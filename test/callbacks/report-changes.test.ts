@@ -21,7 +21,7 @@ const closing: (() => Promise<unknown>)[] = [];
 let caller: Receiver;
 beforeEach(async () => {
   caller = await startReceiver();
-  closing.push(caller.close);
+  closing.push(() => caller.close());
 });
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
@@ -33,7 +33,7 @@ async function open(deps: StackOptions['deps'] = {}): Promise<Stack> {
     sandbox: { stepMs: HOUR_MS },
     deps: { callbacks, ...deps },
   });
-  closing.push(bench.close);
+  closing.push(() => bench.close());
   return bench;
 }
 

@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import type { ParkAction } from '../../src/protocol/vocabulary.js';
 import { endFlow, endFromDecision, FlowEnd } from '../../workflows/engine/flow-end.js';
 
-const endOf = (end: () => never): FlowEnd => {
+function endOf(end: () => never): FlowEnd {
   try {
-    end();
+    return end();
   } catch (error) {
     if (error instanceof FlowEnd) return error;
     throw error;
   }
-};
+}
 
 it.each<[ParkAction, string, string | null, string]>([
   ['mark-completed', 'completed', null, 'Marked as completed by ada: looked into it'],

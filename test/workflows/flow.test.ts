@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 async function open(more: StackOptions = {}): Promise<Stack> {
   const bench = await openStack({ time: 'skipping', sandbox: { stepMs: HOUR_MS }, ...more });
-  closing.push(bench.close);
+  closing.push(() => bench.close());
   return bench;
 }
 /** A flow that nothing decides. */
