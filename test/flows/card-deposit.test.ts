@@ -238,12 +238,15 @@ describe('a card deposit', () => {
   });
 
   test('leaves nothing of a card in any history (decrypted, too), in the store, in the sandbox, or in a log', async () => {
+    // One whose outcome is unknown leaves the most traces; also if this test runs alone.
+    await fault('answer-lost');
+    const unknown = await deposit('found-nowhere', SCALED);
+    await untilFlow(unknown.handle, ({ view }) => view.stage === 'outcome-unknown');
     const seen: string[] = [];
     for (const handle of cards.started) {
       seen.push(await decryptedHistory(handle, bench.dataConverter));
       seen.push(JSON.stringify(await handle.query('flow').catch(() => null)));
     }
-    expect(cards.started.length).toBeGreaterThan(20);
     expect(canariesIn(JSON.stringify(CANARY_CARD)).length).toBeGreaterThan(4);
     expect(canariesIn('01935c2a-6f10-7391-8bde-0123456789ab 7391')).toEqual(['7391']);
     expect(canariesIn('01935c2a-6f10-7391-8bde-0123456789ab')).toEqual([]);
