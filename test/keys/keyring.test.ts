@@ -12,6 +12,25 @@ describe('PAYLOAD_KEYS', () => {
     expect(keyring.active.id).toBe('new');
     expect(keyring.find('old')?.bytes).toEqual(new Uint8Array(32).fill(2));
     expect(keyring.find('other')).toBeUndefined();
+    expect(keyring.ids).toEqual(['new', 'old']);
+  });
+
+  it('may have spaces and empty places between its keys, and a colon only after an id', () => {
+    expect(parseKeyring(` a:${key(1)} ,, b:${key(2)},`).ids).toEqual(['a', 'b']);
+    expect(() => parseKeyring(key(1))).toThrow(InvalidKeysError);
+    expect(() => parseKeyring(`a::${key(1)}`)).toThrow(InvalidKeysError);
+  });
+
+  it.each([
+    ['', /no payload key/],
+    [' , ', /no payload key/],
+    [`a:${key(1)},b:AAAA`, /number 2 /],
+    [`a,b:${key(1)}`, /number 1 /],
+    [`a:${key(1)},a:${key(2)}`, /same id/],
+  ])('says which of its keys is wrong: %j', (text, message) => {
+    expect(() => parseKeyring(text)).toThrow(
+      expect.objectContaining({ name: 'InvalidKeysError', message: expect.stringMatching(message) }),
+    );
   });
 
   it.each(['', 'a', 'a:', `:${key(1)}`, 'a:AAAA', `a:${key(1)}=`, `a b:${key(1)}`, `a:${key(1)},a:${key(2)}`])(

@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import * as fc from 'fast-check';
-import { createKeyring, open, seal, SealBrokenError, UnknownKeyError } from '../../src/keys/index.js';
+import {
+  createKeyring,
+  keyIdOf,
+  LONGEST_HEAD,
+  open,
+  seal,
+  SealBrokenError,
+  UnknownKeyError,
+} from '../../src/keys/index.js';
 
 const oldKey = { id: 'old', bytes: new Uint8Array(32).fill(1) };
 const newKey = { id: 'new', bytes: new Uint8Array(32).fill(2) };
@@ -68,5 +76,44 @@ describe('a seal', () => {
     expect(text(open(rotated, seal(rotated, bytes('next'), ''), ''))).toBe('next');
     expect(() => open(keyring, seal(rotated, bytes('next'), ''), '')).toThrow(new UnknownKeyError('new'));
     expect(() => open(createKeyring([newKey]), sealed, 'place')).toThrow(new UnknownKeyError('old'));
+  });
+
+  it('has memory of its own, and neither has what it opens to: no other secret goes along to a thread', () => {
+    const sealed = seal(keyring, bytes('body'), 'place');
+    // Version, length and text of the id, nonce, ciphertext, tag.
+    expect(sealed.length).toBe(2 + 3 + 12 + 4 + 16);
+    expect([...sealed.subarray(0, 5)]).toEqual([1, 3, ...bytes('old')]);
+    expect(sealed.buffer.byteLength).toBe(sealed.length);
+    const opened = open(keyring, sealed, 'place');
+    expect(opened.buffer.byteLength).toBe(opened.length);
+  });
+
+  it('names its key in its first bytes, for the longest id as well, and other bytes name none', () => {
+    const longest = { id: 'k'.repeat(64), bytes: newKey.bytes };
+    for (const one of [oldKey, longest]) {
+      const sealed = seal(createKeyring([one]), bytes('body'), 'place');
+      expect(keyIdOf(sealed.subarray(0, LONGEST_HEAD))).toBe(one.id);
+      const [, ...rest] = sealed;
+      expect(keyIdOf(Uint8Array.of(2, ...rest))).toBeUndefined();
+    }
+    expect(keyIdOf(Uint8Array.of(1, 3, 0xe4, 0x41, 0x41))).toBeUndefined();
+    expect(keyIdOf(Uint8Array.of(1))).toBeUndefined();
+    expect(keyIdOf(new Uint8Array())).toBeUndefined();
+  });
+
+  it('of another version, or without a readable id, is broken, and is of no unknown key', () => {
+    const sealed = seal(keyring, bytes('body'), 'place');
+    const [, ...rest] = sealed;
+    for (const other of [Uint8Array.of(2, ...rest), Uint8Array.of(1, 0, ...rest.slice(1)), new Uint8Array(40)]) {
+      expect(() => open(keyring, other, 'place')).toThrow(new SealBrokenError());
+    }
+  });
+
+  it('says by its error what is wrong: that it is broken, or which key is missing', () => {
+    const sealed = seal(keyring, bytes('body'), 'place');
+    expect(() => open(keyring, sealed, 'elsewhere')).toThrow(expect.objectContaining({ name: 'SealBrokenError' }));
+    expect(() => open(createKeyring([newKey]), sealed, 'place')).toThrow(
+      expect.objectContaining({ name: 'UnknownKeyError', keyId: 'old' }),
+    );
   });
 });
