@@ -53,7 +53,11 @@ function worker(callbacks: Partial<CallbackSender> | undefined) {
 const answering = (httpStatus: number, retryAfter?: string) => ({
   send: () => Promise.resolve({ httpStatus, retryAfter }),
 });
-const failing = (error: unknown) => ({ send: () => Promise.reject(error as Error) });
+const failing = (thrown: unknown) => ({
+  send: async () => {
+    throw thrown;
+  },
+});
 const count = (result: string) => ['towline_callbacks_total', { result }];
 
 describe('the delivery of a callback', () => {
@@ -166,15 +170,15 @@ describe('a callback that could not be delivered', () => {
   withTemporaryStore((opened) => (store = opened));
 
   it('is a matter for people, until it is tried again', async () => {
-    const { noteUndelivered, noteTriedAgain } = createUndeliveredActivities(depsOver(store));
+    const activities = createUndeliveredActivities(depsOver(store));
     const open = async () =>
       (await store.matters.due(100)).matters.map(({ content, resolvedAtMs }) => [content, resolvedAtMs === undefined]);
     const content = { kind: 'callback_undelivered', flowId: 'f/1', since: expect.stringMatching(/^\d{4}-.*Z$/) };
-    await noteUndelivered({ flowId: 'f/1', problem: 'The receiver answered 503.' });
+    await activities.noteUndelivered({ flowId: 'f/1', problem: 'The receiver answered 503.' });
     expect(await open()).toEqual([[content, true]]);
-    await noteTriedAgain({ flowId: 'f/1' });
+    await activities.noteTriedAgain({ flowId: 'f/1' });
     expect(await open()).not.toContainEqual([content, true]);
-    await noteUndelivered({ flowId: 'f/1', problem: 'The receiver answered 503.' });
+    await activities.noteUndelivered({ flowId: 'f/1', problem: 'The receiver answered 503.' });
     expect(await open()).toEqual([[content, true]]);
   });
 });

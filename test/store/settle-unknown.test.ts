@@ -53,7 +53,7 @@ describe('a POST whose outcome is unknown', () => {
           afterMs,
         ),
       reserve: () => store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' }),
-      async send() {
+      send: async () => {
         await store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
         expect(await store.claims.markSending(key, 'o')).toBe('sending');
       },

@@ -36,7 +36,7 @@ describe('a step of a flow', () => {
     const flowId = `${kind}/${reference}`;
     const key = { account: 'default', operation, reference };
     const submit = async (service: Service, more: Partial<ClaimStepOrder> = {}) => {
-      const deps = depsOver(store, { service: service as never });
+      const deps = depsOver(store, { service });
       const made = createFlowStepActivities(deps);
       const pin = await pinOf(deps);
       const { input } = await made.describeStep({ flowId, step: name, input: inputOf(reference), pin });
