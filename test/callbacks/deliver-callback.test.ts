@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { propagation } from '@opentelemetry/api';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { ApplicationFailure } from '@temporalio/common';
 import { createCallbackActivities, createUndeliveredActivities } from '../../activities/deliver-callback.js';
@@ -85,6 +86,25 @@ describe('the delivery of a callback', () => {
     expect(counted).toEqual([count('delivered'), count('delivered')]);
     // A log may show the origin, and no more of the URL.
     expect(logged[0]).toEqual({ flowId: 'f/1', origin: 'https://shop.example', callback: 'msg_1', attempt: 3 });
+  });
+
+  it('carries our trace, so that its receiver can continue it', async () => {
+    propagation.setGlobalPropagator({
+      inject: (_, carrier, setter) => setter.set(carrier, 'traceparent', '00-1'),
+      extract: (context) => context,
+      fields: () => ['traceparent'],
+    });
+    try {
+      const sent: unknown[] = [];
+      const send: CallbackSender['send'] = async ({ headers }) => {
+        sent.push(headers);
+        return { httpStatus: 204, retryAfter: undefined };
+      };
+      await worker({ send }).deliver();
+      expect(sent).toEqual([{ traceparent: '00-1' }]);
+    } finally {
+      propagation.disable();
+    }
   });
 
   it('that is refused is tried again by the policy, or as the receiver asks, in the time scale of its flow', async () => {

@@ -151,6 +151,10 @@ describe(`of more than ${REMEMBERED} receivers`, () => {
     await misses('new');
     expect([isOpen('r0'), isOpen('r1'), isOpen('r2')]).toEqual([true, false, true]);
     expect(reported.at(-1)).toBe(REMEMBERED - 1);
+    await dies('new');
+    await misses('newer');
+    expect([isOpen('new'), isOpen('r2'), isOpen('r3')]).toEqual([true, false, true]);
+    expect(reported.slice(-2)).toEqual([REMEMBERED, REMEMBERED - 1]);
   });
 
   it('one that is tried at this moment is not forgotten', async () => {

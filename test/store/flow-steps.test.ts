@@ -304,6 +304,20 @@ describe('the activities that work from the definition of a kind', () => {
         prepared(`crypto-send/${reference}`, sendOf(reference, { callbackUrl: `https://${host}/` }), { callbacks });
       await expect(to('inside.example')).rejects.toMatchObject(ended(/^callbackUrl: leads inside$/));
       expect(await to('shop.example')).toMatchObject({ input: { callbackUrl: 'https://shop.example/' } });
+      expect(await prepared(`crypto-send/${reference}`, sendOf(reference), { callbacks })).toMatchObject({ input: {} });
+    });
+
+    it('takes an input that came unencrypted only if that is allowed', async () => {
+      const reference = newReference('plain');
+      const raw = { __plaintext: sendOf(reference) };
+      await expect(prepared(`crypto-send/${reference}`, raw)).rejects.toMatchObject({
+        type: 'plaintext_input',
+        nonRetryable: true,
+      });
+      expect(await prepared(`crypto-send/${reference}`, raw, { allowPlaintext: true })).toMatchObject({
+        allowPlaintext: true,
+        input: { referenceId: reference },
+      });
     });
 
     it('pins a flow that was reset to the epoch before this one, and another one to this one', async () => {
