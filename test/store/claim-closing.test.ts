@@ -162,6 +162,16 @@ describeStores('a claim and the orders about it', (kind) => {
       expect([await phase(), await phase(refund)]).toEqual(['sending', 'void']);
     });
 
+    it('change nothing if they are held up, nor a claim that is reserved for another send', async () => {
+      await send(refund, 'a');
+      await claims.orderSendAgain(refund, 'b', order);
+      await store.inbox.receive(anEvent({ status: 'COMPLETED' }));
+      expect(await close()).toBe('contradicted');
+      expect([await phase(), await phase(refund)]).toEqual([undefined, 'reserved']);
+      expect([await actions(), await actions(refund)]).toEqual([[], ['send-again']]);
+      expect(await claims.markSending(refund, 'b')).toBe('sending');
+    });
+
     it('are not held up by a claim that was only reserved since, or answered, but by one that may be under way', async () => {
       const until = temporary.clock.now();
       temporary.clock.advance(1);
