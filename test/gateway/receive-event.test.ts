@@ -1,0 +1,171 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { FastifyRequest } from 'fastify';
+import { pino } from 'pino';
+import { receiveEvent, SETTLEMENT_PROOFS, type Arrival } from '../../src/gateway/inbound/receive-event.js';
+import type { SignatureVerdict } from '../../src/gateway/inbound/signatures.js';
+import type { ReceivedEvent } from '../../src/protocol/events.js';
+
+const FLOW = 'bridge-transfer/r1';
+
+describe('an arriving event', () => {
+  /** What was done with it, in turn. */
+  let did: string[];
+  let stored: ReceivedEvent[];
+  let acknowledged: unknown[][];
+  let result: () => Promise<{ kind: 'stored' | 'duplicate' }>;
+  beforeEach(() => {
+    did = [];
+    stored = [];
+    acknowledged = [];
+    result = () => Promise.resolve({ kind: 'stored' });
+  });
+
+  const receive = (verdict: SignatureVerdict, changes: Partial<Arrival> = {}, value: unknown = { status: 'PAID' }) => {
+    const raw = Buffer.from(JSON.stringify(value));
+    const request = {
+      id: 'q',
+      ip: '203.0.113.9',
+      body: { raw, read: async () => value },
+      raw: { rawHeaders: ['A', 'b'] },
+    };
+    const arrival: Arrival = {
+      source: 'callback',
+      profile: {
+        name: 'p',
+        verify: ({ header }) => {
+          did.push(`verify ${header('a').join()}`);
+          return verdict;
+        },
+      },
+      acceptedProofs: ['signature', 'capability', 'network'],
+      capability: false,
+      network: false,
+      label: () => ({ flowId: FLOW, reference: 'r1', status: 'PAID' }),
+      ...changes,
+    };
+    const known = (isKnown: boolean) => (isKnown ? 'known' : 'stranger');
+    const deps: Parameters<typeof receiveEvent>[0] = {
+      store: { macs: (purpose, text) => [`${purpose} ${text}`, 'by an earlier key'] },
+      receive: (event) => {
+        did.push('store');
+        stored.push(event);
+        return result();
+      },
+      newEventId: () => 'evt_1',
+      acknowledged: (...said) => acknowledged.push(said),
+      logger: pino({ enabled: false }),
+      admission: {
+        arrive: () => undefined,
+        proven: (_request, byUrlAlone) => did.push(`proven ${byUrlAlone === true ? 'by its URL alone' : ''}`.trim()),
+        unproven: (_request, isKnown, bytes) => did.push(`unproven ${known(isKnown)} ${bytes === raw.length}`),
+        isStranger: (_request, isKnown) => !isKnown,
+        byUrlAlone(flowId, bytes) {
+          did.push(`charge ${flowId} ${bytes === raw.length}`);
+          return () => did.push('give back');
+        },
+      },
+      quota: { take: (bytes, isStranger) => void did.push(`quota ${known(!isStranger)} ${bytes === raw.length}`) },
+    };
+    return receiveEvent(deps, request as unknown as FastifyRequest, arrival);
+  };
+  const status = (error: { status?: number; statusCode?: number }) => error.statusCode ?? error.status;
+  const refused = (received: Promise<void>) => received.then(() => undefined, status);
+
+  it('with a signature is stored as proven, with its labels, its content’s hashes and its body', async () => {
+    await receive('valid');
+    expect(did).toEqual(['verify b', 'proven', 'store']);
+    expect(stored).toEqual([
+      {
+        id: 'evt_1',
+        source: 'callback',
+        flowId: FLOW,
+        reference: 'r1',
+        status: 'PAID',
+        proof: 'signature',
+        contentHash: 'event {"status":"PAID"}',
+        earlierHashes: ['by an earlier key'],
+        body: { status: 'PAID' },
+      },
+    ]);
+    expect(acknowledged).toEqual([['callback', 'stored', expect.any(Number)]]);
+    const seconds = Number(acknowledged[0]?.[2]);
+    expect(seconds >= 0 && seconds < 1).toBe(true);
+  });
+
+  it.each([
+    ['a signature', { capability: true, network: true }, 'valid', 'signature'],
+    ['its URL', { capability: true, network: true }, 'absent', 'capability'],
+    ['its network', { network: true }, 'absent', 'network'],
+    ['nothing that counts', { capability: true, acceptedProofs: ['signature'] }, 'absent', null],
+    ['an old signature and a URL', { capability: true }, 'stale', null],
+  ] as const)('that %s proves is stored with the strongest proof that counts', async (_by, changes, verdict, proof) => {
+    await refused(receive(verdict, changes));
+    expect(stored).toMatchObject([{ proof }]);
+  });
+
+  it('is charged to the URL of its flow if that alone proves it, and given back as a repeat or without a row', async () => {
+    const byUrl = { capability: true, flowId: FLOW } as const;
+    await receive('absent', byUrl);
+    expect(did.splice(0)).toEqual(['verify b', `charge ${FLOW} true`, 'proven by its URL alone', 'store']);
+    result = () => Promise.resolve({ kind: 'duplicate' });
+    await receive('absent', byUrl);
+    expect(did.splice(0).at(-1)).toBe('give back');
+    result = () => Promise.reject(new Error('full'));
+    expect(await refused(receive('absent', byUrl))).toBe(503);
+    expect(did.splice(0).at(-1)).toBe('give back');
+    expect(acknowledged.map(([, said]) => said)).toEqual(['stored', 'duplicate', 'refused']);
+  });
+
+  it('is not charged to the URL of its flow if a signature proves it, nor to an account’s URL', async () => {
+    await receive('valid', { capability: true, flowId: FLOW });
+    await receive('absent', { capability: true });
+    expect(did.join()).not.toContain('charge');
+    expect(did.filter((done) => done.startsWith('proven'))).toEqual(['proven', 'proven']);
+  });
+
+  it.each([
+    [{}, 'stranger'],
+    [{ capability: true, acceptedProofs: ['signature'] }, 'known'],
+    [{ network: true, acceptedProofs: ['signature'] }, 'known'],
+  ] as const)('without proof is limited before it is stored: with %j as of a %s', async (changes, who) => {
+    await receive('absent', changes);
+    expect(did).toEqual(['verify b', `unproven ${who} true`, `quota ${who} true`, 'store']);
+    expect(stored).toMatchObject([{ proof: null }]);
+  });
+
+  it('with a wrong signature is charged and never stored, whatever its URL', async () => {
+    expect(await refused(receive('invalid', { capability: true }))).toBe(401);
+    expect(did).toEqual(['verify b', 'unproven known true']);
+    expect(acknowledged).toEqual([['callback', 'refused', expect.any(Number)]]);
+  });
+
+  it('with an old signature is kept without proof, and refused', async () => {
+    expect(await refused(receive('stale'))).toBe(401);
+    expect(did).toEqual(['verify b', 'unproven stranger true', 'quota stranger true', 'store']);
+    expect(acknowledged).toEqual([['callback', 'refused', expect.any(Number)]]);
+  });
+
+  it('of no flow is stored as well', async () => {
+    await receive('valid', { label: () => ({ flowId: null, reference: null, status: null, toMatch: true }) });
+    expect(stored).toMatchObject([{ flowId: null, toMatch: true }]);
+  });
+
+  it.each([
+    [{ a: 1, signature: 'x' }, '{"a":1}'],
+    [{ a: { signature: 'x' } }, '{"a":{"signature":"x"}}'],
+    [['signature'], '["signature"]'],
+    ['signature', '"signature"'],
+    [null, 'null'],
+  ])('is recognised by its content without its own signature: %j', async (body, content) => {
+    await receive('valid', {}, body);
+    expect(stored).toMatchObject([{ contentHash: `event ${content}`, body }]);
+  });
+});
+
+it('what proves a settlement is as its trust says', () => {
+  expect(SETTLEMENT_PROOFS).toEqual({
+    corroborated: ['signature', 'capability', 'network', 'corroborated', 'person'],
+    signed: ['signature', 'person'],
+    network: ['signature', 'network', 'person'],
+  });
+});
