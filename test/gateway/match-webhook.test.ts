@@ -1,0 +1,144 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  createWebhookMatch,
+  labelSettlement,
+  labelCallback,
+  labelWebhook,
+} from '../../src/gateway/inbound/match-webhook.js';
+import type { Store } from '../../src/store/store.js';
+import { withTemporaryStore } from '../store/temporary-store.js';
+import { newReference } from '../harness/references.js';
+
+const WITHDRAWAL = 'transaction.withdrawal.status.updated';
+const DEPOSIT = 'transaction.deposit.status.updated';
+const ANY = 'transaction.status.updated';
+
+describe('the labels of an account webhook by its content alone', () => {
+  it.each([
+    [
+      'a record',
+      { event: 'kyc.status.changed', data: { kycId: 'r', status: 'APPROVED' } },
+      'kyc-check/r',
+      'r',
+      'APPROVED',
+    ],
+    ['the bridge', { provider_reference_id: 'r', status: 'SETTLING' }, 'bridge-transfer/r', 'r', 'SETTLING'],
+    [
+      'the bridge',
+      { event: ANY, data: { provider_reference_id: 'r', status: 'SETTLING' } },
+      'bridge-transfer/r',
+      'r',
+      'SETTLING',
+    ],
+    [
+      'a refund',
+      { event: WITHDRAWAL, data: { referenceId: 'r.refund', status: 'SUCCESSFUL' } },
+      null,
+      'r.refund',
+      'SUCCESSFUL',
+    ],
+  ] as const)('are those of %s: %j', (_what, body, flowId, reference, status) => {
+    const labels = labelWebhook(body);
+    if (flowId === null) expect(labels).toMatchObject({ flowId, reference, status });
+    else expect(labels).toEqual({ flowId, reference, status });
+  });
+
+  it.each([
+    [{ event: DEPOSIT, data: { referenceId: 'r', status: 'SUCCESSFUL' } }],
+    [{ event: WITHDRAWAL, data: { referenceId: 'r', status: 'SUCCESSFUL' } }],
+    [{ reference_id: 'r', status: 'SUCCESSFUL' }],
+  ])('leave it to the claims if several kinds are possible: %j', (body) =>
+    expect(labelWebhook(body)).toEqual({ flowId: null, reference: 'r', status: expect.any(String), toMatch: true }),
+  );
+
+  it.each([[{}], ['text'], [null], [{ event: 7, data: { referenceId: '..' } }]])('are none for %j', (body) => {
+    expect(labelWebhook(body)).toEqual({ flowId: null, reference: null, status: null });
+  });
+
+  it('take no empty or numeric reference of the bridge for one', () => {
+    for (const provider_reference_id of ['', 7])
+      expect(
+        labelWebhook({ event: WITHDRAWAL, data: { provider_reference_id, referenceId: 'r', status: 'SUCCESSFUL' } }),
+      ).toMatchObject({
+        reference: 'r',
+        toMatch: true,
+      });
+  });
+});
+
+describe('the labels of other events', () => {
+  it('of a callback are those of its path, whatever its body says', () => {
+    expect(
+      labelCallback('bank-withdrawal', 'r', 'bank-withdrawal/r', { referenceId: 'x', status: 'SUCCESSFUL' }),
+    ).toEqual({
+      flowId: 'bank-withdrawal/r',
+      reference: 'r',
+      status: 'SUCCESSFUL',
+    });
+  });
+
+  it('of a settlement are those of a bridge transfer, and none without its reference', () => {
+    const body = { provider_reference_id: 'r', status: 'COMPLETED' };
+    expect(labelSettlement(body)).toEqual({ flowId: 'bridge-transfer/r', reference: 'r', status: 'COMPLETED' });
+    expect(labelSettlement({ ...body, provider_reference_id: '..' })).toMatchObject({ flowId: null, reference: null });
+  });
+});
+
+describe('the flow of an account webhook, by the claims,', () => {
+  let store: Store;
+  let reference: string;
+  withTemporaryStore((opened) => (store = opened));
+  beforeEach(() => {
+    reference = newReference();
+  });
+
+  const key = (operation: string) => ({ account: 'default', operation, reference });
+  const sent = async (kind: string, operation: string) => {
+    await store.claims.reserve(key(operation), { owner: 'o', flowId: `${kind}/${reference}`, fingerprint: 'f' });
+    await store.claims.markSending(key(operation), 'o');
+  };
+  const refused = (operation: string) =>
+    store.claims.recordRejection(key(operation), 'o', { httpStatus: 400, message: 'no' });
+  const match = (event: string) =>
+    createWebhookMatch(store.claims)({ event, data: { referenceId: reference, status: 'SUCCESSFUL' } });
+  const found = (kind: string) => ({
+    flowId: `${kind}/${reference}`,
+    reference,
+    status: 'SUCCESSFUL',
+  });
+
+  it('is the one that was sent, also if its event’s name does not give its kind', async () => {
+    await sent('bank-checkout', 'createBankCheckout');
+    expect(await match(DEPOSIT)).toEqual(found('bank-checkout'));
+    expect(await match(ANY)).toEqual(found('bank-checkout'));
+  });
+
+  it('is none if two of those that its name gives were sent', async () => {
+    await sent('bank-checkout', 'createBankCheckout');
+    await sent('card-deposit', 'createCardDeposit');
+    expect(await match(DEPOSIT)).toMatchObject({ flowId: null, reference });
+  });
+
+  it('is the one under way, before one that was refused; that one, before a flow that only watches', async () => {
+    await sent('bank-checkout', 'createBankCheckout');
+    await refused('createBankCheckout');
+    expect(await match(DEPOSIT)).toEqual(found('bank-checkout'));
+    await sent('card-deposit', 'createCardDeposit');
+    expect(await match(DEPOSIT)).toEqual(found('card-deposit'));
+  });
+
+  it('is one that only watches if none that its name gives was sent, though one of another name was', async () => {
+    expect(await match(DEPOSIT)).toEqual(found('mobile-money-watch'));
+    await store.claims.reserve(key('createBankCheckout'), {
+      owner: 'o',
+      flowId: `bank-checkout/${reference}`,
+      fingerprint: 'f',
+    });
+    expect(await match(DEPOSIT)).toEqual(found('mobile-money-watch'));
+  });
+
+  it('is none if no claim is there and several kinds are possible', async () => {
+    expect(await match(ANY)).toMatchObject({ flowId: null, reference });
+    expect(await createWebhookMatch(store.claims)({})).toEqual({ flowId: null, reference: null, status: null });
+  });
+});
