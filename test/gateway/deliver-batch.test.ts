@@ -167,7 +167,7 @@ describe('events for a flow that has ended', () => {
     const id = await came({ status: 'COMPLETED' });
     flow.report = { events: { [id]: 'duplicate', 'event-of-another': 'applied' } };
     const settled: string[] = [];
-    const settle = store.inbox.settle;
+    const settle = store.inbox.settle.bind(store.inbox);
     Object.assign(batch.deps.inbox, {
       settle: (verdicts: Parameters<typeof settle>[0]) => {
         settled.push(...verdicts.map((verdict) => `${verdict.id === id ? 'it' : verdict.id} ${verdict.state}`));

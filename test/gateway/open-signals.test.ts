@@ -28,7 +28,7 @@ describe('the flows whose last signal may not be seen', () => {
     open.add('a');
     open.add('b');
     open.taken('a');
-    expect(['a', 'b', 'c'].map(open.has)).toEqual([false, true, false]);
+    expect(['a', 'b', 'c'].map((flowId) => open.has(flowId))).toEqual([false, true, false]);
   });
 
   it('are at most a hundred thousand: the one that was signalled longest ago is displaced', () => {
@@ -37,6 +37,12 @@ describe('the flows whose last signal may not be seen', () => {
     expect(open.has('0')).toBe(true);
     open.add('0');
     open.add('another');
-    expect(['0', '1', '2', '99999', 'another'].map(open.has)).toEqual([true, false, true, true, true]);
+    expect(['0', '1', '2', '99999', 'another'].map((flowId) => open.has(flowId))).toEqual([
+      true,
+      false,
+      true,
+      true,
+      true,
+    ]);
   });
 });

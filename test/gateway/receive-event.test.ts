@@ -32,8 +32,8 @@ describe('an arriving event', () => {
       source: 'callback',
       profile: {
         name: 'p',
-        verify: ({ header }) => {
-          did.push(`verify ${header('a').join()}`);
+        verify: (signed) => {
+          did.push(`verify ${signed.header('a').join()}`);
           return verdict;
         },
       },

@@ -82,7 +82,7 @@ export async function delivering(temporary: TemporaryStore) {
     came: async (members: Partial<ReceivedEvent> = {}): Promise<string> =>
       (await store.inbox.receive(anEvent({ flowId: FLOW, ...members }))).id,
     /** What becomes of all that waits. */
-    async deliver({ nowMs = deps.nowMs, ...changes }: Changes = {}) {
+    deliver: async ({ nowMs = deps.nowMs, ...changes }: Changes = {}) => {
       const batch = await leased();
       if (batch === undefined) throw new Error('no event is due');
       return deliverBatch({ ...deps, nowMs }, { ...batch, ...changes });
