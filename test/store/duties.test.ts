@@ -38,4 +38,36 @@ describeStores('a duty', (kind) => {
     temporary.clock.advance(4_000);
     expect([await second.isOurs(), await first.isOurs()]).toEqual([true, false]);
   });
+
+  it('is free at once for another gateway, and not for the one that left it until it asks again', async () => {
+    const [first, second] = [await gateway(), await gateway()];
+    expect(await first.isOurs()).toBe(true);
+    await first.leave();
+    expect(await first.isOurs()).toBe(false);
+    expect(await second.isOurs()).toBe(true);
+    temporary.clock.advance(4_000);
+    // A third of its time is over: each asks the store again.
+    await second.leave();
+    expect(await first.isOurs()).toBe(true);
+  });
+
+  it('has a result for all processes, from its holder alone', async () => {
+    const [holder, other] = [(await temporary.open()).duties, (await temporary.open()).duties];
+    expect(await other.result('counting')).toBeUndefined();
+    expect(await holder.take('counting', 1_000)).toBe(true);
+    expect(await other.result('counting')).toBeUndefined();
+    await other.finish('counting', 'of another');
+    await other.leave('counting');
+    expect(await other.take('counting', 1_000)).toBe(false);
+    await holder.finish('counting', 'three');
+    expect(await other.result('counting')).toBe('three');
+    expect(await other.result('sending')).toBeUndefined();
+    expect(await other.take('counting', 1_000)).toBe(true);
+    await holder.finish('counting', 'too late');
+    expect(await holder.result('counting')).toBe('three');
+    temporary.clock.advance(999);
+    expect(await holder.take('counting', 1_000)).toBe(false);
+    temporary.clock.advance(1);
+    expect(await holder.take('counting', 1_000)).toBe(true);
+  });
 });
