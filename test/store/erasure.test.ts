@@ -150,4 +150,27 @@ describeStores('what persons and the service said', (kind) => {
     expect(await store.claims.get({ ...key, reference: 'open' })).toMatchObject({ rejection: { message: 'known' } });
     expect(await store.claims.get({ ...key, reference: 'new' })).toMatchObject({ answer: { id: 'KOT-1' } });
   });
+
+  it('is counted for each event and claim that has any of it, and for no other', async () => {
+    const claim = (operation: string) => ({ ...key, operation });
+    for (const operation of ['answered', 'refused', 'void', 'open']) {
+      await store.claims.reserve(claim(operation), attempt('a'));
+      if (operation !== 'void' && operation !== 'open') await store.claims.markSending(claim(operation), 'a');
+    }
+    await store.claims.recordAnswer(claim('answered'), { id: 1 });
+    await store.claims.recordRejection(claim('refused'), 'a', { httpStatus: 400, message: 'no' });
+    await store.claims.voidUnsent(claim('void'), attempt('a'), 'not needed');
+    const [plain, purged, empty] = [anEvent({ flowId: FLOW }), anEvent({ flowId: FLOW }), anEvent({ flowId: FLOW })];
+    for (const event of [plain, purged, empty]) await store.inbox.receive(event);
+    await store.inbox.settle([
+      { id: plain.id, state: 'applied' },
+      { id: purged.id, state: 'late', detail: 'it names Ann' },
+      { id: empty.id, state: 'applied' },
+    ]);
+    await temporary.execute(`UPDATE inbox SET body = NULL WHERE id IN ('${purged.id}', '${empty.id}')`);
+    expect(await store.erase(FLOW)).toEqual({ events: 2, claims: 3, entries: 0 });
+    expect(await store.inbox.get(plain.id)).toMatchObject({ state: 'applied', body: undefined });
+    expect(await store.inbox.get(purged.id)).toMatchObject({ state: 'late', detail: null });
+    expect(await store.claims.get(claim('void'))).not.toHaveProperty('reason');
+  });
 });
