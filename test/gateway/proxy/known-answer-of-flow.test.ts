@@ -49,7 +49,11 @@ describe('the answer to a money POST', () => {
       const kept = { httpStatus: 422, contentType: 'application/json', body: '{"fee":1.50}' };
       await store.claims.recordRejection(keyOf(send), 'o', { httpStatus: 422, message: 'No' }, kept);
       const refused = { kind: 'rejected', httpStatus: 400, message: 'No', code: null } as const;
-      expect(await byFlow(send, refused)).toMatchObject({ status: 422, text: expect.stringContaining('1.50') });
+      expect(await byFlow(send, refused)).toMatchObject({
+        status: 422,
+        text: expect.stringContaining('1.50'),
+        result: true,
+      });
       show('running');
       await store.inbox.receive(anEvent({ flowId: send.address.flowId }));
       expect(await byFlow(send, refused)).toMatchObject({ status: 599, result: false });

@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
+import { migrateFile } from '../../src/store/libsql/open.js';
+import { migratePostgres } from '../../src/store/postgres/migrate.js';
+import { POSTGRES_SCHEMA } from '../../src/store/postgres/migrations.js';
+import type { Schema } from '../../src/store/schema.js';
+import { StoreRequestError, StoreUnavailableError } from '../../src/store/store-errors.js';
+import { describeStores } from './store-kinds.js';
+import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+describeStores('a migration', (kind) => {
+  const ours = kind === 'libsql' ? LIBSQL_SCHEMA : POSTGRES_SCHEMA;
+  const version = ours.migrations.length;
+  let temporary: TemporaryStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+  });
+  afterEach(() => temporary.remove());
+
+  const migrateTo = (steps: readonly string[]) => {
+    const schema: Schema = { needs: 1, migrations: [...ours.migrations, { usableFrom: 1, steps }] };
+    return kind === 'libsql' ? migrateFile(temporary.place, schema) : migratePostgres(temporary.place, schema);
+  };
+  const versions = async () => (await temporary.execute('SELECT version FROM migrations ORDER BY version')).length;
+
+  it('whose statement is wrong changes nothing and says so, and can be made once it is right', async () => {
+    const add = 'ALTER TABLE claims ADD COLUMN noted TEXT';
+    await expect(migrateTo([add, 'ALTER TABLE nothing ADD COLUMN noted TEXT'])).rejects.toBeInstanceOf(
+      StoreRequestError,
+    );
+    expect(await versions()).toBe(version);
+    await expect(temporary.execute('SELECT noted FROM claims')).rejects.toThrow();
+    expect(await migrateTo([add])).toBe(version + 1);
+    expect(await versions()).toBe(version + 1);
+    expect(await temporary.execute('SELECT noted FROM claims')).toEqual([]);
+  });
+});
+
+it('a migration of a database that cannot be reached says that it is unavailable', async () => {
+  const failed: unknown = await migratePostgres('postgres://a:b@127.0.0.1:1/c', POSTGRES_SCHEMA).catch(
+    (error: unknown) => error,
+  );
+  expect(failed).toBeInstanceOf(StoreUnavailableError);
+  expect(failed).toMatchObject({ code: 'ECONNREFUSED', place: 'database' });
+});
