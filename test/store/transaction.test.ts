@@ -5,7 +5,7 @@ import { judgePostgresError, lockOf } from '../../src/store/postgres/transaction
 describe('a failed statement on Postgres', () => {
   const judge = (code: unknown) => judgePostgresError(Object.assign(new Error('of the driver'), { code }));
 
-  it.each(['08006', '57P01', '57P03', '25P03', '25P04', 'ECONNREFUSED', 'ECONNRESET'])(
+  it.each(['08006', '57P01', '57P03', '25P03', '25P04', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EBADF'])(
     'with code %s lost its connection: only the database knows the outcome',
     (code) => expect(judge(code)).toEqual({ kind: 'lost', code }),
   );

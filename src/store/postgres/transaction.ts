@@ -114,12 +114,14 @@ export interface PostgresFailure {
 
 /** Connection exceptions, and those with which the server ends a session. */
 const LOST = /^(08...|57P..|25P03|25P04)$/;
+/** Of an SQLSTATE. No class begins with E, as the codes of the system do: EPIPE is as long as one. */
+const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/;
 /** Bad data, constraints, and statements that are wrong or not allowed. */
 const REFUSED = /^(0A...|21...|22...|23...|42...)$/;
 
 export function judgePostgresError(error: unknown): PostgresFailure {
   const code = (error as { readonly code?: unknown } | null)?.code;
   if (typeof code !== 'string' || code === '') return { kind: 'lost', code: 'CONNECTION' };
-  if (!/^[0-9A-Z]{5}$/.test(code) || LOST.test(code)) return { kind: 'lost', code };
+  if (!SQLSTATE.test(code) || LOST.test(code)) return { kind: 'lost', code };
   return { kind: REFUSED.test(code) ? 'refused' : 'again', code };
 }
