@@ -123,6 +123,9 @@ describe('an order that comes to a flow', () => {
     expect(unknown.verdict).toEqual({ kind: 'admitted', by: 'ada (unproven)' });
     const known = await admit({ provenWith: { second: null }, over: late(true) });
     expect(known.verdict).toEqual({ kind: 'admitted', by: 'ada' });
+    // A new key alone proves nothing.
+    const none = await admit({ over: { refreshKeys: async () => true } });
+    expect(none.verdict).toEqual({ kind: 'admitted', by: 'ada (unproven)' });
   });
 
   it('waits for a store that is away', async () => {

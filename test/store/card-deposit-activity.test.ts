@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import { answerWithoutCard, createCardActivities, refusalWithoutCard } from '../../activities/card-deposit.js';
+import { pinOf } from '../../activities/claims.js';
+import type { Card } from '../../src/contract/deposit.js';
+import {
+  DuplicateReferenceError,
+  InvalidRequestError,
+  NotSentError,
+  RateLimitedError,
+  RejectedError,
+  UnknownOutcomeError,
+} from '../../src/service-client/index.js';
+import type { Store } from '../../src/store/store.js';
+import { CANARY_CARD, SOUTH_AFRICAN_PAYER } from '../harness/parties.js';
+import { newReference } from '../harness/references.js';
+import { asActivity, depsOver, type Replaced } from './deciding-activities.js';
+import { anEvent, withTemporaryStore } from './temporary-store.js';
+
+const TOKEN = 'card-token';
+const THEIRS = 'theirs';
+const refusal = (more: object = {}) =>
+  new RejectedError('createCardDeposit', {
+    httpStatus: 400,
+    message: 'declined',
+    fields: ['card'],
+    isRateExpired: false,
+    isAboutReference: false,
+    ...more,
+  });
+
+describe('a card deposit that is sent from the memory of its gateway', () => {
+  let store: Store;
+  withTemporaryStore((opened) => (store = opened));
+
+  /** The cards of one gateway, with what was done to them. */
+  const cardsOf = (card: Card | undefined) => {
+    const done: string[] = [];
+    const note = (what: string) => (token: string) => void done.push(`${what} ${token}`);
+    const take = (token: string) => {
+      note('take')(token);
+      return card;
+    };
+    return { done, cards: { take, putBack: note('put back'), forget: note('forget') } };
+  };
+  const send = async (
+    createCardDeposit: (...given: readonly unknown[]) => Promise<unknown>,
+    more: { readonly card?: Card | undefined; readonly replaced?: Replaced; readonly event?: string } = {},
+  ) => {
+    const { card = CANARY_CARD, replaced = {}, event } = more;
+    const { cards, done } = cardsOf('card' in more ? more.card : card);
+    const reference = newReference('card');
+    const flowId = `card-deposit/${reference}`;
+    if (event !== undefined)
+      await store.inbox.receive(anEvent({ flowId, reference, status: event, contentHash: flowId }));
+    const deps = depsOver(store, { ...replaced, service: { createCardDeposit } as Replaced['service'] & object });
+    const input = { referenceId: reference, ...SOUTH_AFRICAN_PAYER, cardToken: TOKEN };
+    const pin = await pinOf({ store, account: 'default' });
+    const { submitCardDeposit } = createCardActivities(deps, cards);
+    const run = () => submitCardDeposit({ flowId, input, pin, mostMs: 4_000 });
+    const outcome = await asActivity(run).catch((thrown: unknown) => ({ thrown }));
+    const claim = await store.claims.get({ account: 'default', operation: 'createCardDeposit', reference });
+    return { outcome, done, claim, reference };
+  };
+  const failing = (error: Error) => () => Promise.reject(error);
+
+  it('has the card in it, is sent once, and the card is forgotten', async () => {
+    const sent: unknown[] = [];
+    const { outcome, done, claim, reference } = await send(async (...given) => {
+      sent.push(...given);
+      return { reference_id: THEIRS, message: 'charged', more: CANARY_CARD.number };
+    });
+    expect(outcome).toEqual({
+      kind: 'accepted',
+      answer: { reference_id: THEIRS, message: 'charged' },
+      recorded: true,
+    });
+    expect(done).toEqual([`take ${TOKEN}`, `forget ${TOKEN}`]);
+    const { amount, ...payer } = SOUTH_AFRICAN_PAYER;
+    expect(sent[0]).toEqual({
+      ...payer,
+      amount: Number(amount),
+      referenceId: reference,
+      card: CANARY_CARD,
+      callbackUrl: expect.stringContaining('http://127.0.0.1:9/'),
+    });
+    // The answer is not kept as it came: it may repeat the card.
+    expect(sent[1]).toEqual({ mostMs: 4_000, stillValid: expect.any(Function) });
+    expect(claim).toMatchObject({ phase: 'answered', answer: { reference_id: THEIRS } });
+    expect(claim).not.toHaveProperty('kept');
+  });
+
+  it('is not sent without its card, which an earlier attempt may have sent', async () => {
+    const { outcome, done, claim } = await send(async () => ({}), { card: undefined });
+    expect(outcome).toEqual({ kind: 'card-gone', why: expect.stringContaining('its minute was over') });
+    expect([done, claim]).toEqual([[`take ${TOKEN}`], undefined]);
+  });
+
+  it.each<[string, Error, object]>([
+    ['connection was refused', new NotSentError('createCardDeposit', 'refused'), { why: 'not_sent', afterMs: null }],
+    ['service is busy', new RateLimitedError('createCardDeposit', 1_500), { why: 'rate_limited', afterMs: 1_500 }],
+  ])('was proven not to be sent as the %s: the card may be taken again', async (_, error, not) => {
+    const { outcome, done, claim } = await send(failing(error));
+    expect(outcome).toEqual({ kind: 'not-sent', ...not });
+    expect(done).toEqual([`take ${TOKEN}`, `put back ${TOKEN}`]);
+    expect(claim).toMatchObject({ phase: 'reserved' });
+  });
+
+  it('that cannot be sent at all ends its flow, and the card is forgotten', async () => {
+    const { outcome, done } = await send(failing(new InvalidRequestError('createCardDeposit', [])));
+    expect(outcome).toMatchObject({ thrown: { type: 'invalid_input', nonRetryable: true } });
+    expect(done).toEqual([`take ${TOKEN}`, `forget ${TOKEN}`]);
+  });
+
+  it('that meets a bug of ours before it is sent fails, and the card is forgotten', async () => {
+    const newOwner = () => {
+      throw new TypeError('x is undefined');
+    };
+    const { outcome, done } = await send(async () => ({}), { replaced: { newOwner } });
+    expect(outcome).toMatchObject({ thrown: { message: 'x is undefined' } });
+    expect(done).toEqual([`take ${TOKEN}`, `forget ${TOKEN}`]);
+  });
+
+  it.each<[string, Error, object]>([
+    ['is unknown', new UnknownOutcomeError('createCardDeposit', 'timeout'), { kind: 'unknown', reason: 'timeout' }],
+    ['is a duplicate', new DuplicateReferenceError('createCardDeposit', 409), { kind: 'duplicate' }],
+  ])('whose outcome %s is never repeated: its card is gone, whatever the settings say', async (_, error, outcome) => {
+    const sent = await send(failing(error), { replaced: { repeatSettingOf: () => 'same-result' } });
+    expect(sent.outcome).toEqual({ ...outcome, repeat: 'unknown' });
+    expect(sent.done).toEqual([`take ${TOKEN}`, `forget ${TOKEN}`]);
+  });
+
+  it('that the service refuses is refused without a word about repeats', async () => {
+    const { outcome, done } = await send(failing(refusal()));
+    expect(outcome).toStrictEqual({
+      kind: 'rejected',
+      rejection: { httpStatus: 400, message: 'declined' },
+      owner: expect.any(String),
+      recorded: true,
+    });
+    expect(done).toEqual([`take ${TOKEN}`, `forget ${TOKEN}`]);
+  });
+
+  it('is not sent against a trusted event that says it was done', async () => {
+    let sent = 0;
+    const { outcome } = await send(async () => ({ n: (sent += 1) }), { event: 'SUCCESSFUL' });
+    expect({ outcome, sent }).toEqual({ outcome: { kind: 'contradicted' }, sent: 0 });
+  });
+});
+
+describe('what a service says to a card', () => {
+  const card = CANARY_CARD;
+
+  it('is kept in the members of the contract that are texts', () => {
+    const members = {
+      id: 'i-1',
+      message: 'seen',
+      reference_id: 'r-1',
+      reference_number: 'n-1',
+      customer_key: 'c-1',
+      redirect_url: 'https://3ds.example/1',
+    };
+    expect(answerWithoutCard({ ...members, other: 'x' } as never, card)).toEqual(members);
+    expect(answerWithoutCard({ id: 7, message: { n: 1 }, reference_id: null } as never, card)).toEqual({});
+    expect(answerWithoutCard({ id: `x-${card.number}` } as never, card)).toEqual({});
+  });
+
+  const said = (message: string, of: Card = card) => answerWithoutCard({ message } as never, of).message;
+
+  it('loses every spelling of the date, whose parts may be short or long', () => {
+    const may: Card = { ...card, expiryMonth: '3', expiryYear: '27' };
+    expect(said('3/2027, 03/27, 0327, 2703, 202703, 27', may)).toBe(
+      '[redacted]/[redacted], [redacted]/[redacted], [redacted], [redacted], [redacted], [redacted]',
+    );
+    expect(said('code 4, in 2028, after 30 s', may)).toBe('code 4, in 2028, after 30 s');
+  });
+
+  it('loses the words of the holder in any case, and no part of another word', () => {
+    const ann: Card = { ...card, holder: "Ann O'Lee-Day" };
+    expect(said('ANN Lee, Annika, day by day', ann)).toBe('[redacted] [redacted], Annika, [redacted] by [redacted]');
+    const { holder: _, ...unnamed } = card;
+    expect(said('Ann other', unnamed)).toBe('Ann other');
+    expect(said('a b', { ...card, holder: ' - ' })).toBe('a b');
+  });
+
+  it('keeps the code of a refusal unless it is of the card, and all that the flow judges by', () => {
+    const cleaned = (more: object) => refusalWithoutCard(refusal(more), card) as RejectedError;
+    const kept = { httpStatus: 422, code: 'LIMIT', fields: ['amount'], isRateExpired: true, isAboutReference: true };
+    expect(cleaned({ ...kept, message: 'no' })).toMatchObject({
+      ...kept,
+      message: 'no',
+      operation: 'createCardDeposit',
+    });
+    for (const code of [card.cvv, card.number, '1147', '2047']) expect(cleaned({ code }).code).toBeUndefined();
+    expect(cleaned({}).code).toBeUndefined();
+    const silent = cleaned({ message: undefined });
+    expect([silent.hasReason, silent.message]).toEqual([false, 'refused with HTTP 400 and no readable reason']);
+    const other = new TypeError('x');
+    expect(refusalWithoutCard(other, card)).toBe(other);
+  });
+});
