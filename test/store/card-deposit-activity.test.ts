@@ -52,16 +52,16 @@ describe('a card deposit that is sent from the memory of its gateway', () => {
     const flowId = `card-deposit/${reference}`;
     if (event !== undefined)
       await store.inbox.receive(anEvent({ flowId, reference, status: event, contentHash: flowId }));
-    const deps = depsOver(store, { ...replaced, service: { createCardDeposit } as Replaced['service'] & object });
+    const deps = depsOver(store, { ...replaced, service: { createCardDeposit } });
     const input = { referenceId: reference, ...SOUTH_AFRICAN_PAYER, cardToken: TOKEN };
     const pin = await pinOf({ store, account: 'default' });
-    const { submitCardDeposit } = createCardActivities(deps, cards);
-    const run = () => submitCardDeposit({ flowId, input, pin, mostMs: 4_000 });
+    const made = createCardActivities(deps, cards);
+    const run = () => made.submitCardDeposit({ flowId, input, pin, mostMs: 4_000 });
     const outcome = await asActivity(run).catch((thrown: unknown) => ({ thrown }));
     const claim = await store.claims.get({ account: 'default', operation: 'createCardDeposit', reference });
     return { outcome, done, claim, reference };
   };
-  const failing = (error: Error) => () => Promise.reject(error);
+  const failing = (thrown: Error) => () => Promise.reject(thrown);
 
   it('has the card in it, is sent once, and the card is forgotten', async () => {
     const sent: unknown[] = [];
@@ -159,7 +159,7 @@ describe('what a service says to a card', () => {
       customer_key: 'c-1',
       redirect_url: 'https://3ds.example/1',
     };
-    expect(answerWithoutCard({ ...members, other: 'x' } as never, card)).toEqual(members);
+    expect(answerWithoutCard({ ...members, other: 'x' }, card)).toEqual(members);
     expect(answerWithoutCard({ id: 7, message: { n: 1 }, reference_id: null } as never, card)).toEqual({});
     expect(answerWithoutCard({ id: `x-${card.number}` } as never, card)).toEqual({});
   });

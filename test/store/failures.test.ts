@@ -71,7 +71,7 @@ describe('what Temporal does about an error', () => {
 });
 
 describe('a read', () => {
-  const failing = (error: Error) => reading(() => Promise.reject(error));
+  const failing = (thrown: Error) => reading(() => Promise.reject(thrown));
 
   it('returns what it read, or the refusal for its caller to judge', async () => {
     expect(await reading(async () => 7)).toBe(7);

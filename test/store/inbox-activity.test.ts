@@ -60,7 +60,7 @@ describe('what a flow does with the store itself', () => {
     expect(await read(flowId)).toEqual([]);
     const other = newFlow();
     await other.receive('SUCCESSFUL');
-    expect(await read(other.flowId, ({ body: _, ...row }) => row as InboxRow)).toEqual([]);
+    expect(await read(other.flowId, ({ body: _body, ...row }) => row as InboxRow)).toEqual([]);
     expect(await read('of-no-kind')).toEqual([]);
   });
 
@@ -111,17 +111,17 @@ describe('what a flow does with the store itself', () => {
   it('opens one matter while it is parked, however often it says so, and closes it', async () => {
     const { flowId } = newFlow();
     const since = '2026-01-01T00:00:00.000Z';
-    const { notifyParked, notifyUnparked } = createActivities(depsOver(store));
+    const made = createActivities(depsOver(store));
     const order = { flowId, since, reason: 'no_settlement', actions: ['keep-waiting'] };
     const due = async () => {
       const { matters } = await store.matters.due(100);
       return matters.filter(({ id }) => id === parkedMatterId(flowId, since));
     };
-    for (let day = 1; day <= 2; day += 1) await asActivity(() => notifyParked(order));
+    for (let day = 1; day <= 2; day += 1) await asActivity(() => made.notifyParked(order));
     const [matter, ...others] = await due();
     expect(others).toEqual([]);
     expect(matter).toMatchObject({ content: { kind: 'parked', ...order }, resolvedAtMs: undefined });
-    await asActivity(() => notifyUnparked({ flowId, since }));
+    await asActivity(() => made.notifyUnparked({ flowId, since }));
     expect((await due())[0]).toMatchObject({ resolvedAtMs: expect.any(Number) });
   });
 

@@ -33,7 +33,7 @@ describe('what an error of a POST says about it', () => {
   withTemporaryStore((opened) => (store = opened));
 
   /** A POST that was marked as sending, and has just failed. */
-  const failed = async (error: unknown, more: Partial<Attempt> = {}, replaced: Partial<ActivityDeps> = {}) => {
+  const failed = async (posted: unknown, more: Partial<Attempt> = {}, replaced: Partial<ActivityDeps> = {}) => {
     const key = { account: 'default', operation: 'sendCrypto', reference: newReference('failed') };
     const flowId = `crypto-send/${key.reference}`;
     await store.claims.reserve(key, { owner: OWNER, flowId, fingerprint: 'f' }, { flowId, statuses: [] });
@@ -49,7 +49,7 @@ describe('what an error of a POST says about it', () => {
       ...more,
     };
     const kept = { httpStatus: 400, contentType: 'text/plain', body: 'no' };
-    const outcome = await outcomeFromError(depsOver(store, replaced as object), attempt, error, kept).catch(
+    const outcome = await outcomeFromError(depsOver(store, replaced as object), attempt, posted, kept).catch(
       (thrown: unknown) => ({ thrown }),
     );
     const claim = await store.claims.get(key);

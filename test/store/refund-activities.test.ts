@@ -39,7 +39,7 @@ describe('a refund that is sent', () => {
       return { id: 'S-1' };
     };
     const order = await orderOf({ mostMs: 4_000 });
-    const { outcome, fingerprint } = await submit(order, { sendCrypto } as Service);
+    const { outcome, fingerprint } = await submit(order, { sendCrypto });
     expect(outcome).toEqual({ kind: 'accepted', answer: { id: 'S-1' }, recorded: true });
     const { receiverAddress, chain, token, reference, flowId } = order;
     expect(sent).toEqual([
@@ -110,8 +110,8 @@ describe('an invoice for a refund over Lightning', () => {
     serviceIsOnLoopback = false,
   ) => {
     const text = typeof invoice === 'string' ? invoice : bolt11({ amountMsat: 2_100_000, ...invoice });
-    const { checkRefundInvoice } = createRefundInvoiceActivities({ serviceIsOnLoopback } as never);
-    return checkRefundInvoice({ invoice: text, ...due });
+    const made = createRefundInvoiceActivities({ serviceIsOnLoopback } as never);
+    return made.checkRefundInvoice({ invoice: text, ...due });
   };
   const bad = (problem: string) => ({ kind: 'bad', problem: expect.stringContaining(problem) });
 

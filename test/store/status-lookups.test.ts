@@ -38,7 +38,7 @@ function serviceOf(answers: Readonly<Record<string, unknown>>) {
 }
 
 describe('a question to the service', () => {
-  const ask = (error: unknown) => asking(() => Promise.reject(error));
+  const ask = (thrown: unknown) => asking(() => Promise.reject(thrown));
 
   it('is answered by a record, or by its own "not found"', async () => {
     expect(await asking(async () => ({ n: 1 }))).toEqual({ says: 'shown', record: { n: 1 } });
