@@ -1,6 +1,6 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { ActivityDeps } from '../../activities/index.js';
-import type { ServiceClient } from '../../src/service-client/index.js';
+import { RejectedError, type ServiceClient } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
 
 /** What a test of the deciding code replaces: the service, and the clocks. */
@@ -55,3 +55,20 @@ export const sendRequest = (referenceId: string) => ({
   cryptoAmount: 7.5,
   referenceId,
 });
+
+/** What the service refuses; the members differ from those of a plain 400. */
+export const refusal = (more: Partial<ConstructorParameters<typeof RejectedError>[1]> = {}): RejectedError =>
+  new RejectedError('sendCrypto', {
+    httpStatus: 400,
+    message: 'no',
+    fields: [],
+    isRateExpired: false,
+    isAboutReference: false,
+    ...more,
+  });
+
+/** A lookup that shows that the service has no record. */
+export const missing = () => Promise.reject(refusal({ httpStatus: 404, saysNoRecord: true }));
+
+/** A lookup that is refused, which shows nothing. */
+export const refuses = () => Promise.reject(refusal({ httpStatus: 403 }));

@@ -3,31 +3,20 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { createFlowStepActivities } from '../../activities/flow-steps.js';
 import { pinOf } from '../../activities/claims.js';
 import type { StatusOrder } from '../../activities/types.js';
-import { RateLimitedError, RejectedError, ServiceUnavailableError } from '../../src/service-client/index.js';
+import { RateLimitedError, ServiceUnavailableError } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
 import { newReference } from '../harness/references.js';
 import bankCheckout from '../kinds/bank-checkout.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import invoicePayment from '../kinds/invoice-payment.js';
 import onramp from '../kinds/onramp.js';
-import { depsOver, type Replaced } from './deciding-activities.js';
+import { depsOver, missing, refuses, type Replaced } from './deciding-activities.js';
 import { withTemporaryStore } from './temporary-store.js';
 
 const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 const inAttempt = <T>(attempt: number, run: () => Promise<T>): Promise<T> =>
   new MockActivityEnvironment({ attempt }, { logger: silent }).run(run) as Promise<T>;
 
-const refusal = (httpStatus: number) =>
-  new RejectedError('getCryptoSend', {
-    httpStatus,
-    message: 'no',
-    fields: [],
-    isRateExpired: false,
-    isAboutReference: false,
-    saysNoRecord: httpStatus === 404,
-  });
-const missing = () => Promise.reject(refusal(404));
-const refuses = () => Promise.reject(refusal(403));
 const down = () => Promise.reject(new ServiceUnavailableError('getCryptoSend', 'timeout'));
 const busy = (afterMs: number) => () => Promise.reject(new RateLimitedError('getCryptoSend', afterMs));
 

@@ -6,26 +6,16 @@ import {
   InvalidRequestError,
   NotSentError,
   RateLimitedError,
-  RejectedError,
   UnknownOutcomeError,
 } from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';
 import { newReference } from '../harness/references.js';
-import { depsOver } from './deciding-activities.js';
+import { depsOver, refusal } from './deciding-activities.js';
 import { withTemporaryStore } from './temporary-store.js';
 
 const OWNER = 'the-attempt';
-const refusal = (more: object = {}) =>
-  new RejectedError('sendCrypto', {
-    httpStatus: 400,
-    message: 'no',
-    fields: [],
-    isRateExpired: false,
-    isAboutReference: false,
-    ...more,
-  });
 const REJECTION = { httpStatus: 400, message: 'no' };
 
 describe('what an error of a POST says about it', () => {

@@ -2,24 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { pinOf } from '../../activities/claims.js';
 import { createSettleActivities, lookUpPost, type PostQuestion } from '../../activities/settle-unknown.js';
 import type { ClaimRef } from '../../activities/types.js';
-import { RejectedError, ServiceUnavailableError } from '../../src/service-client/index.js';
+import { ServiceUnavailableError } from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
 import { newReference } from '../harness/references.js';
-import { asActivity, depsOver } from './deciding-activities.js';
+import { asActivity, depsOver, missing, refuses } from './deciding-activities.js';
 import { anEvent, withTemporaryStore } from './temporary-store.js';
 
-const refusal = (httpStatus: number) =>
-  new RejectedError('getCryptoSend', {
-    httpStatus,
-    message: 'no',
-    fields: [],
-    isRateExpired: false,
-    isAboutReference: false,
-    saysNoRecord: httpStatus === 404,
-  });
-const missing = () => Promise.reject(refusal(404));
-const refuses = () => Promise.reject(refusal(403));
 const unasked = () => Promise.reject(new Error('it was asked'));
 const shows = (record: object) => async () => record;
 const order = { actor: 'ann', note: 'looked into it' };

@@ -3,26 +3,15 @@ import { createFlowStepActivities } from '../../activities/flow-steps.js';
 import { pinOf } from '../../activities/claims.js';
 import type { ClaimStepOrder } from '../../activities/types.js';
 import { ownCallbackUrl } from '../../src/flows/capability.js';
-import { RejectedError, type CallOptions } from '../../src/service-client/index.js';
+import type { CallOptions } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
 import { newReference } from '../harness/references.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import invoicePayment from '../kinds/invoice-payment.js';
 import onramp from '../kinds/onramp.js';
-import { asActivity, depsOver } from './deciding-activities.js';
+import { asActivity, depsOver, missing, refuses } from './deciding-activities.js';
 import { anEvent, withTemporaryStore } from './temporary-store.js';
 
-const refusal = (httpStatus: number) =>
-  new RejectedError('sendCrypto', {
-    httpStatus,
-    message: 'no',
-    fields: [],
-    isRateExpired: false,
-    isAboutReference: false,
-    saysNoRecord: httpStatus === 404,
-  });
-const missing = () => Promise.reject(refusal(404));
-const refuses = () => Promise.reject(refusal(403));
 const cutOff = () => Promise.reject(new TypeError('cut off'));
 
 describe('a step of a flow', () => {
