@@ -193,6 +193,7 @@ describe('a refund that the input orders', () => {
     await Promise.all([resolve(handle, 'close-not-executed'), refunds.decisions.bench.pass(60_000)]);
     const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'refund_failed');
     expect(view.outcome).toBeNull();
+    await noted(handle, /its claim is closed, and a trusted event may report it/);
     vi.restoreAllMocks();
     refunds.isLost = false;
     await expect(resolve(handle, 'close-without-refund')).rejects.toThrow();

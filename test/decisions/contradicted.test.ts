@@ -151,6 +151,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
       const handle = await closedMeanwhile(({ workflowId }) => inInbox(decisions, workflowId, word));
       const { view } = await noted(handle, /a trusted event proves/);
       expect(view.outcome).toBeNull();
+      await noted(handle, /its claim is closed, and a trusted event reports it/);
       await handle.terminate();
     },
   );

@@ -1,0 +1,199 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Repeat } from '../../src/protocol/decisions.js';
+import type { FlowReport } from '../../src/protocol/messages.js';
+import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
+import type { ClaimKey } from '../../src/store/claim.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import { trusted } from '../harness/inputs.js';
+import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
+import { ended, noted, openDecisionBench, parked, READING_MS, resolve, startSend } from './bench.js';
+
+const LONG = { deadlineSeconds: 360_000 };
+const ACTOR = 'ada (unproven)';
+
+const rejection = { httpStatus: 400, message: 'invalid reference', fields: [], isRateExpired: false };
+const lost = () => new UnknownOutcomeError('sendCrypto', 'timeout');
+const missing = () =>
+  new RejectedError('getCryptoSend', { ...rejection, httpStatus: 404, isAboutReference: false, saysNoRecord: true });
+const away = () => Promise.reject(new StoreUnavailableError('AWAY', 'database'));
+
+let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+let sent: string[] = [];
+let answer: () => Error = lost;
+let setting: Repeat = 'unknown';
+beforeAll(async () => {
+  decisions = await openDecisionBench(
+    () => ({
+      sendCrypto: async ({ referenceId }) => {
+        sent.push(referenceId);
+        throw answer();
+      },
+      getCryptoSend: async () => {
+        throw missing();
+      },
+    }),
+    { repeatSettingOf: () => setting },
+  );
+});
+beforeEach(() => {
+  sent = [];
+  answer = lost;
+  setting = 'unknown';
+});
+afterEach(() => void vi.restoreAllMocks());
+afterAll(() => decisions.close());
+
+const start = (word: string, more: Record<string, unknown> = LONG) => startSend(decisions.bench, word, more);
+const claimOf = async ({ workflowId }: WorkflowHandle) => {
+  const [claim] = await decisions.store.claims.ofFlow(workflowId);
+  if (claim === undefined) throw new Error('no claim');
+  return claim;
+};
+const ordersOf = async (handle: WorkflowHandle) => {
+  const orders = await decisions.store.claims.orders(await claimOf(handle));
+  return orders.map(({ action, actor, note }) => ({ action, actor, note }));
+};
+const viewOf = async (handle: WorkflowHandle) => (await handle.query<FlowReport>('flow')).view;
+const wordsOf = async (handle: WorkflowHandle) => (await viewOf(handle)).timeline.map(({ detail }) => detail);
+
+/** The late answer of the first send comes right before the store carries out the order. */
+const answeredMeanwhile = () => {
+  const { claims } = decisions.store;
+  const real = { ...claims };
+  const answered = async (key: ClaimKey) => void (await real.recordAnswer(key, { status: 'PENDING' }));
+  vi.spyOn(claims, 'orderSendAgain').mockImplementation(async (key, ...more) => {
+    await answered(key);
+    return real.orderSendAgain(key, ...more);
+  });
+  vi.spyOn(claims, 'closeNotExecuted').mockImplementation(async (key, ...more) => {
+    await answered(key);
+    return real.closeNotExecuted(key, ...more);
+  });
+};
+
+describe('an order to send again that the store does not confirm', () => {
+  test('though it took it: it is taken back, the timeline says so, and a person is asked anew', async () => {
+    const { reference, handle } = await start('taken');
+    await parked(handle);
+    const { claims } = decisions.store;
+    const order = claims.orderSendAgain.bind(claims);
+    const ordering = vi.spyOn(claims, 'orderSendAgain').mockImplementation(async (...given) => {
+      await order(...given);
+      return away();
+    });
+    await resolve(handle, 'send-again');
+    await until('the store to take it', async () => (await claimOf(handle)).phase === 'reserved');
+    await decisions.bench.pass(READING_MS);
+    await noted(handle, /not sent again: its claim could not be opened for another send/);
+    ordering.mockRestore();
+    expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
+    expect(sent).toEqual([reference]);
+    expect((await claimOf(handle)).phase).toBe('sending');
+    expect(await ordersOf(handle)).toEqual([
+      { action: 'send-again', actor: ACTOR, note: 'looked into it' },
+      { action: 'held-back', actor: ACTOR, note: 'the order to send again was not confirmed' },
+    ]);
+    expect((await wordsOf(handle)).join()).not.toMatch(/may still send|to be sent again/);
+    // It can be ordered once more.
+    await resolve(handle, 'send-again');
+    await until('it to be sent again', () => sent.length === 2);
+    await handle.terminate();
+  });
+
+  test('and cannot take back either: the timeline warns of it, and the flow goes on asking', async () => {
+    const { handle } = await start('not-taken-back');
+    await parked(handle);
+    const { claims } = decisions.store;
+    const ordering = vi.spyOn(claims, 'orderSendAgain').mockImplementation(away);
+    const takingBack = vi.spyOn(claims, 'recordDecision').mockImplementation(away);
+    await resolve(handle, 'send-again');
+    await until('the order', () => ordering.mock.calls.length > 0);
+    await decisions.bench.pass(READING_MS);
+    await until('its taking back', () => takingBack.mock.calls.length > 0);
+    await decisions.bench.pass(READING_MS);
+    await noted(handle, /an attempt that is under way may still send/);
+    vi.restoreAllMocks();
+    expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
+    expect([sent.length, (await claimOf(handle)).phase]).toEqual([1, 'sending']);
+    await handle.terminate();
+  });
+
+  test('since the answer of the first send has come meanwhile: nothing is taken back, and the flow follows it', async () => {
+    const { handle } = await start('answered-again');
+    await parked(handle);
+    answeredMeanwhile();
+    await resolve(handle, 'send-again');
+    await noted(handle, /accepted/);
+    expect((await wordsOf(handle)).join()).toContain('not sent again: its claim could not be opened');
+    expect([sent.length, await ordersOf(handle)]).toEqual([1, []]);
+    await handle.terminate();
+  });
+});
+
+test('an order to close a send as not executed whose answer has come meanwhile closes nothing: the flow follows it', async () => {
+  const { handle } = await start('answered-closed');
+  await parked(handle);
+  answeredMeanwhile();
+  await resolve(handle, 'close-not-executed');
+  const { view } = await noted(handle, /accepted/);
+  expect(view.outcome).toBeNull();
+  expect(await wordsOf(handle)).toContain('not closed: the claim is answered');
+  expect((await claimOf(handle)).phase).toBe('answered');
+  await handle.terminate();
+});
+
+describe('a send whose outcome is unknown', () => {
+  test('is called refused, in the words of the service, if for the whole window it had nothing under the reference', async () => {
+    answer = () => new RejectedError('sendCrypto', { ...rejection, isAboutReference: true });
+    const { handle } = await start('refused');
+    expect((await ended(handle)).outcome).toEqual({
+      state: 'failed',
+      reason: 'rejected_by_service',
+      detail: 'The service refused the crypto send (400): invalid reference',
+    });
+    expect((await claimOf(handle)).phase).toBe('rejected');
+    expect(sent).toHaveLength(1);
+  });
+
+  test('ends as not executed if its claim was closed by another hand, with the reason that was given', async () => {
+    const { handle } = await start('closed');
+    await parked(handle);
+    await decisions.store.claims.closeNotExecuted(await claimOf(handle), { actor: 'bob', note: 'seen in the bank' });
+    await decisions.bench.pass(READING_MS);
+    const { outcome } = await ended(handle);
+    expect(outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
+    expect(outcome?.detail).toContain('(seen in the bank)');
+  });
+
+  test('is not sent again by the setting if the inbox cannot be read, where an event may say that it was executed', async () => {
+    setting = 'same-result';
+    const reading = vi.spyOn(decisions.store.inbox, 'list');
+    answer = () => {
+      reading.mockImplementation(away);
+      return lost();
+    };
+    const { handle } = await start('unread');
+    await until('the inbox to be asked', () => reading.mock.calls.length > 0);
+    await noted(handle, /outcome is unknown/);
+    await decisions.bench.pass(READING_MS * 2);
+    expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
+    expect(sent).toHaveLength(1);
+    await handle.terminate();
+  });
+
+  test('is asked about for the rest of its settle window after an event that cut it short was dismissed', async () => {
+    const { handle } = await start('cut-short', { ...LONG, timeScale: 1 });
+    await noted(handle, /outcome is unknown/);
+    await handle.signal('events', [trusted('SUCCESSFUL', { facts: { cryptoAmount: '9' } })]);
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'event_mismatch');
+    await resolve(handle, 'dismiss-event');
+    await untilFlow(handle, ({ view }) => view.parked === null);
+    await decisions.bench.pass(30_000);
+    expect(await viewOf(handle)).toMatchObject({ stage: 'outcome-unknown', parked: null });
+    await decisions.bench.pass(240_000);
+    expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
+    await handle.terminate();
+  });
+});
