@@ -167,7 +167,7 @@ describe('a send whose outcome is unknown', () => {
     expect(outcome?.detail).toContain('(seen in the bank)');
   });
 
-  test('is not sent again by the setting if the inbox cannot be read, where an event may say that it was executed', async () => {
+  test('is not sent again by the setting if the inbox cannot be read, which may hold an event of it', async () => {
     setting = 'same-result';
     const reading = vi.spyOn(decisions.store.inbox, 'list');
     answer = () => {
