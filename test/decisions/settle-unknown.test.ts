@@ -21,6 +21,7 @@ const away = () => Promise.reject(new StoreUnavailableError('AWAY', 'database'))
 
 let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
 let sent: string[] = [];
+let looks = 0;
 let answer: () => Error = lost;
 let setting: Repeat = 'unknown';
 beforeAll(async () => {
@@ -31,6 +32,7 @@ beforeAll(async () => {
         throw answer();
       },
       getCryptoSend: async () => {
+        looks += 1;
         throw missing();
       },
     }),
@@ -39,6 +41,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   sent = [];
+  looks = 0;
   answer = lost;
   setting = 'unknown';
 });
@@ -179,6 +182,13 @@ describe('a send whose outcome is unknown', () => {
     await noted(handle, /outcome is unknown/);
     await decisions.bench.pass(READING_MS * 2);
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
+    // Nor later, once a person is asked: here after an order that is refused, when the inbox can be read again.
+    const refused = expect(resolve(handle, 'close-not-executed')).rejects.toThrow();
+    await decisions.bench.pass(READING_MS);
+    await refused;
+    reading.mockRestore();
+    await decisions.bench.pass(READING_MS);
+    await parked(handle);
     expect(sent).toHaveLength(1);
     await handle.terminate();
   });
@@ -188,12 +198,52 @@ describe('a send whose outcome is unknown', () => {
     await noted(handle, /outcome is unknown/);
     await handle.signal('events', [trusted('SUCCESSFUL', { facts: { cryptoAmount: '9' } })]);
     await untilFlow(handle, ({ view }) => view.parked?.reason === 'event_mismatch');
+    // While a person is asked about the event, the service is not.
+    const before = looks;
+    await decisions.bench.pass(10_000);
+    expect(looks).toBe(before);
     await resolve(handle, 'dismiss-event');
     await untilFlow(handle, ({ view }) => view.parked === null);
     await decisions.bench.pass(30_000);
     expect(await viewOf(handle)).toMatchObject({ stage: 'outcome-unknown', parked: null });
     await decisions.bench.pass(240_000);
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
+    await handle.terminate();
+  });
+
+  test('is asked about as often as before when it was sent again: the lookups of the parked flow have ended', async () => {
+    const { handle } = await start('again', { ...LONG, timeScale: 1 });
+    await noted(handle, /outcome is unknown/);
+    await decisions.bench.pass(60_000);
+    const first = looks;
+    await decisions.bench.pass(60_000);
+    await parked(handle);
+    await resolve(handle, 'send-again');
+    await until('it to be sent again', () => sent.length === 2);
+    const resumedAt = looks;
+    await decisions.bench.pass(60_000);
+    expect(looks - resumedAt).toBeLessThan(first + 3);
+    await handle.terminate();
+  });
+
+  test('is shown as one about which neither store nor service can be asked, if they cannot when an order has failed', async () => {
+    const { handle } = await start('all-away');
+    await parked(handle);
+    const { claims } = decisions.store;
+    const closing = vi.spyOn(claims, 'closeNotExecuted').mockImplementation(away);
+    vi.spyOn(claims, 'get').mockImplementation(away);
+    const ordered = resolve(handle, 'close-not-executed');
+    await decisions.bench.pass(READING_MS);
+    await ordered;
+    await until('the store to be asked', () => closing.mock.calls.length > 0);
+    await decisions.bench.pass(READING_MS);
+    await noted(handle, /not closed: the store does not answer/);
+    await decisions.bench.pass(READING_MS);
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'could_not_ask');
+    expect(view.parked?.evidence).toMatchObject({
+      claim: 'sending',
+      asked: 'neither store nor service answered',
+    });
     await handle.terminate();
   });
 });
