@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { readLightningInvoice } from '../../src/flows/lightning-invoice.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
@@ -207,6 +208,66 @@ describe('the refund of an offramp over Lightning', () => {
     await untilFlow(handle, ({ view }) => view.state === 'running');
     await bench.pass(3_700_000);
     await isParked(handle, 'refund_pending');
+    await handle.terminate();
+  });
+
+  test('a person may wait until a time of their choice: then the flow asks about the refund, and not for an invoice', async () => {
+    const { handle } = await asked('waits-until');
+    const until = new Date(Date.now() + 40 * 86_400_000).toISOString();
+    await handle.executeUpdate('resolve', { args: [{ action: 'keep-waiting', note: 'asked', actor: 'ada', until }] });
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'running');
+    expect(view).toMatchObject({ deadlineAt: until, parked: null });
+    await handle.terminate();
+  });
+
+  test.each([
+    ['mark-refunded', { state: 'refunded', reason: null }],
+    ['close-without-refund', { state: 'failed', reason: 'closed_by_person' }],
+  ])('a person may end it while an invoice is on show: %s', async (action, outcome) => {
+    const { handle } = await asked(`shown-${action}`);
+    const invoice = bolt11({ amountMsat: DUE_MSAT });
+    expect(await provide(handle, invoice)).toEqual({
+      accepted: true,
+      expiresAt: new Date(readLightningInvoice(invoice)!.expiresAtMs).toISOString(),
+    });
+    const { view } = await isParked(handle, 'refund_invoice_ready');
+    // When it expires is shown as a time, once.
+    expect(Object.keys(view.parked?.evidence ?? {}).toSorted()).toEqual([
+      'amountMsat',
+      'dueMsat',
+      'expiresAt',
+      'invoice',
+      'mostMsat',
+      'next',
+      'paymentHash',
+    ]);
+    await order(handle, action);
+    expect((await endOf(handle)).view.outcome).toMatchObject(outcome);
+  });
+
+  test('an invoice that was handed over is on show no more, and its refund has a deadline of its own', async () => {
+    const { handle } = await asked('own-deadline');
+    const { deadlineAt } = (await handle.query<FlowReport>('flow')).view;
+    await provide(handle, bolt11({ amountMsat: DUE_MSAT }));
+    await isParked(handle, 'refund_invoice_ready');
+    await order(handle, 'confirm-handed-over');
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'running');
+    expect(Date.parse(view.deadlineAt!)).toBeGreaterThan(Date.parse(deadlineAt!));
+    expect(view.timeline.filter(({ detail }) => /expired before it was handed over/.test(detail))).toEqual([]);
+    await handle.terminate();
+  });
+
+  test('an order may have as many as 4,000 characters of an invoice', async () => {
+    const { handle } = await asked('long');
+    expect(await why(provide(handle, 'x'.repeat(4_001)))).toMatch(/The order has no invoice/);
+    expect(await why(provide(handle, 'x'.repeat(4_000)))).toMatch(/no Lightning invoice/);
+    await handle.terminate();
+  });
+
+  test('an invoice is taken for a refund over another chain, if the service asks for one', async () => {
+    const { handle, report } = await asked('asked-anyway', { chain: 'CELO', token: 'USDC', cryptoAmount: '12.5' });
+    expect(report.view.parked?.evidence).toMatchObject({ chain: 'CELO', token: 'USDC' });
+    expect(await why(provide(handle, bolt11({ amountMsat: DUE_MSAT })))).not.toMatch(/No refund over Lightning/);
     await handle.terminate();
   });
 
