@@ -1,0 +1,154 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { WorkflowHandle } from '@temporalio/client';
+import type { InvoicePayment } from '../../src/contract/invoice.js';
+import { RateLimitedError, RejectedError } from '../../src/service-client/index.js';
+import { StoreUnavailableError } from '../../src/store/store-errors.js';
+import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
+import { ended, gate, inInbox, noted, openDecisionBench, READING_MS, TIME_SCALE } from './bench.js';
+
+const HOUR_MS = 3_600_000;
+/** The answer of the payment's lookup; undefined: the sandbox's. */
+let answer: (() => Promise<InvoicePayment>) | undefined;
+/** Our payment is not taken, and tried again in an hour. */
+let isBusy = false;
+let tries = 0;
+
+const shows = (status: string) => () =>
+  Promise.resolve({ referenceId: 'r', status, amount: '1000.5', currency: 'KES' } as InvoicePayment);
+const refuses = () =>
+  Promise.reject<InvoicePayment>(
+    new RejectedError('getInvoicePayment', {
+      httpStatus: 403,
+      fields: [],
+      isRateExpired: false,
+      isAboutReference: false,
+    }),
+  );
+
+let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+beforeAll(async () => {
+  decisions = await openDecisionBench((service) => ({
+    async payInvoice(body, options) {
+      tries += 1;
+      if (isBusy) throw new RateLimitedError('payInvoice', HOUR_MS);
+      return service.payInvoice(body, options);
+    },
+    getInvoicePayment: (reference) => (answer === undefined ? service.getInvoicePayment(reference) : answer()),
+  }));
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  [answer, isBusy, tries] = [undefined, false, 0];
+});
+afterAll(() => decisions.close());
+
+/** The invoice can be paid, and its payment is not ordered yet. */
+const unordered = async (word: string, deadlineSeconds = 1_800_000) => {
+  const reference = newReference(word);
+  const money = { currency: 'KES', amount: '1000.50', bank };
+  const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds };
+  const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+  const { view } = await noted(handle, /waits for the order/);
+  return { reference, handle, view };
+};
+const pay = (handle: WorkflowHandle) => handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });
+/** What the order came to: its answer, or why it was refused. */
+const outcomeOf = (order: Promise<unknown>) =>
+  order.then(
+    (said) => said,
+    (error: Error) => error.cause,
+  );
+const cancel = (handle: WorkflowHandle) => outcomeOf(handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] }));
+const refusedFor = (why: string) => ({ type: 'cancel_refused', message: expect.stringContaining(why) });
+
+describe('an order to pay an invoice', () => {
+  test('is shown with who gave it, and gives the payment a deadline of its own', async () => {
+    const { handle, view } = await unordered('shown');
+    expect(view.stage).toBe('awaiting-payment');
+    await decisions.bench.pass(60_000);
+    expect(await pay(handle)).toMatchObject({ kind: 'accepted' });
+    const after = (await noted(handle, /payment accepted/)).view;
+    expect(after.timeline).toContainEqual(
+      expect.objectContaining({ detail: 'ordered to pay', by: expect.stringContaining('shop') }),
+    );
+    expect(Date.parse(after.deadlineAt!)).toBeGreaterThanOrEqual(Date.parse(view.deadlineAt!) + 60_000);
+    await handle.terminate();
+  });
+
+  test('waits for its answer in the run that took it: the flow does not continue in another one under it', async () => {
+    const { reference, handle } = await unordered('same-run');
+    const { runId } = await handle.describe();
+    const away = vi.spyOn(decisions.store.audit, 'append').mockImplementation(() => {
+      throw new StoreUnavailableError('SQLITE_BUSY', 'database');
+    });
+    const order = outcomeOf(pay(handle));
+    await until('the order to be tried', async () => away.mock.calls.length > 0);
+    for (let n = 0; n < 185; n += 1) await handle.signal('events', []);
+    await untilFlow(handle, () => true);
+    expect((await handle.describe()).runId).toBe(runId);
+    away.mockRestore();
+    await decisions.bench.pass(60_000);
+    expect(await order).toMatchObject({ kind: 'accepted' });
+    expect(await decisions.executions('payInvoice', reference)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('is answered that the flow has ended, if its payment was not sent by the deadline', async () => {
+    isBusy = true;
+    const { reference, handle } = await unordered('unsent', 60_000);
+    const order = outcomeOf(pay(handle));
+    await until('the payment to be tried', async () => tries > 0);
+    await decisions.bench.pass(601_000);
+    expect(await ended(handle)).toMatchObject({ state: 'expired' });
+    expect(await order).toMatchObject({ type: 'not_allowed', message: 'The flow has ended.' });
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
+  });
+});
+
+describe('an order to cancel an invoice', () => {
+  test('is refused if it was paid already, and the flow follows that payment', async () => {
+    const { handle } = await unordered('paid');
+    answer = shows('SUCCESSFUL');
+    expect(await cancel(handle)).toMatchObject(refusedFor('the invoice was paid already'));
+    const view = await ended(handle);
+    expect(view).toMatchObject({ state: 'completed' });
+    expect(view.timeline).toContainEqual(expect.objectContaining({ stage: 'tracking', by: 'service' }));
+    expect(view.timeline.map(({ detail }) => detail)).toContain(
+      'the invoice was paid by another way, and not by this flow',
+    );
+  });
+
+  test('is refused if a trusted event in its inbox says that it was paid, whatever the lookup shows', async () => {
+    const { handle } = await unordered('inbox');
+    await inInbox(decisions, handle.workflowId, 'SUCCESSFUL');
+    expect(await cancel(handle)).toMatchObject(refusedFor('it is not known whether the invoice was paid'));
+    await handle.terminate();
+  });
+
+  test('is refused if the service cannot say whether it was paid', async () => {
+    const { handle } = await unordered('unclear');
+    answer = refuses;
+    expect(await cancel(handle)).toMatchObject(refusedFor('it is not known whether the invoice was paid'));
+    await handle.terminate();
+  });
+
+  test('is refused if the service does not answer', async () => {
+    const { handle } = await unordered('silent');
+    const held = gate();
+    let isAsked = false;
+    answer = async () => {
+      isAsked = true;
+      await held.opened;
+      return shows('PENDING')();
+    };
+    const order = cancel(handle);
+    await until('the lookup', async () => isAsked);
+    await decisions.bench.pass(READING_MS);
+    expect(await order).toMatchObject(refusedFor('it is not known whether the invoice was paid'));
+    held.open();
+    await handle.terminate();
+  });
+});
