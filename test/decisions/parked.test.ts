@@ -105,6 +105,28 @@ describe('a parked flow', () => {
     },
   );
 
+  test('that goes on while the store is away calls no person once the store is back', async () => {
+    const { handle } = await overdueSend();
+    const { matters } = decisions.store;
+    const open = matters.open.bind(matters);
+    let isAway = true;
+    const called: boolean[] = [];
+    const opening = vi.spyOn(matters, 'open').mockImplementation(async (...matter) => {
+      called.push(isAway);
+      if (isAway) throw new StoreUnavailableError('AWAY', 'database');
+      return open(...matter);
+    });
+    await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
+    await until('the call for a person', async () => called.length > 0);
+    await resolve(handle, 'keep-waiting');
+    await untilFlow(handle, ({ view }) => view.state === 'running');
+    isAway = false;
+    await decisions.bench.pass(5 * 60_000 * TIME_SCALE);
+    expect(called).not.toContain(false);
+    opening.mockRestore();
+    await handle.terminate();
+  });
+
   test('is not ended as failed by an order that waits for the store, if the service says otherwise meanwhile', async () => {
     const { reference, handle } = await overdueSend();
     await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
