@@ -157,8 +157,7 @@ async function lookUp(deps: ActivityDeps, order: Pick<StatusOrder, 'flowId' | 'i
     asking(() => call(deps.service, operation, definition.referenceOf(order.input)));
   const first = await ask(source.operation);
   if (first.says === 'cannot-tell') return first;
-  const needsMore = source.besides?.isNeeded(recordOf(first)) ?? false;
-  const second = needsMore && source.besides ? await ask(source.besides.operation) : undefined;
+  const second = source.besides?.isNeeded(recordOf(first)) ? await ask(source.besides.operation) : undefined;
   if (second?.says === 'cannot-tell' && (first.says === 'absent' || !second.refused)) return second;
   if (first.says === 'absent' && second?.says !== 'shown') return { says: 'absent' };
   const reading = source.read(recordOf(first), recordOf(second));
