@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { FlowEvent } from '../../src/protocol/messages.js';
+import { endOf, order, parked } from '../flows/ramps.js';
+import { trusted } from '../harness/inputs.js';
+import { flowInput } from '../harness/kind.js';
+import { KINDS } from '../harness/kinds.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { openStack, type Stack } from '../harness/stack.js';
+
+let bench: Stack;
+beforeAll(async () => {
+  bench = await openStack({ time: 'skipping', sandbox: { stepMs: 5 } });
+});
+afterAll(() => bench.close());
+
+async function start(kind: 'bank-checkout' | 'crypto-send' | 'offramp' | 'onramp', ending: string, more: object = {}) {
+  const reference = newReference('followed');
+  const named = KINDS.find((one) => one.kind === kind);
+  if (named === undefined) throw new Error(`no ${kind}`);
+  await bench.control('POST', '/scenarios', { reference, ending, operation: named.record });
+  const handle = await bench.startFlow(kind, reference, { ...flowInput(named, reference), ...more });
+  return { reference, handle };
+}
+const untrusted = (status: string) => trusted(status, { trusted: false, proof: null });
+const briefly = ({ id, status, receivedAt }: FlowEvent) => ({ id, status, receivedAt });
+
+describe('a person who is asked about a payment that only events report sees what is proven, why, and what is claimed', () => {
+  const checkout = async () => {
+    const { handle } = await start('bank-checkout', 'never');
+    await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+    return handle;
+  };
+
+  test.each([[[]], [['PENDING']]])('if its events exclude one another, besides the claims %j', async (words) => {
+    const handle = await checkout();
+    const claims = words.map(untrusted);
+    await handle.signal('events', [...claims, trusted('SUCCESSFUL'), trusted('FAILED')]);
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
+    expect(view.parked?.reason).toBe('conflict');
+    expect(view.parked?.evidence).toEqual({
+      words: ['SUCCESSFUL', 'FAILED'],
+      why: 'what is proven excludes one another',
+      ...(claims.length === 0 ? {} : { claimed: claims.map(briefly) }),
+    });
+    await handle.terminate();
+  });
+
+  test('if a claim contradicts its proven failure', async () => {
+    const handle = await checkout();
+    const claim = untrusted('SUCCESSFUL');
+    await handle.signal('events', [claim, trusted('FAILED')]);
+    const { view } = await parked(bench, handle);
+    expect(view.parked?.reason).toBe('conflict');
+    expect(view.parked?.evidence).toEqual({
+      words: ['FAILED'],
+      why: 'an unverified event claims another ending, or cannot be read',
+      claimed: [briefly(claim)],
+    });
+    await order(handle, 'mark-completed');
+    expect((await endOf(handle)).view).toMatchObject({ state: 'completed' });
+  });
+});
+
+test('a claimed success is no unverified settlement if the service can be asked: it says that there is none', async () => {
+  const { handle } = await start('crypto-send', 'never', { deadlineSeconds: 600 });
+  await untilFlow(handle, ({ view }) => view.stage === 'tracking');
+  const claim = untrusted('SUCCESSFUL');
+  await handle.signal('events', [claim, untrusted('PROCESSING')]);
+  const { view } = await parked(bench, handle);
+  expect(view.parked).toMatchObject({ reason: 'no_settlement', evidence: { claimed: [briefly(claim)] } });
+  await handle.terminate();
+});
+
+describe('a person is asked, and the service decides meanwhile', () => {
+  test('that a refund which failed was done: the flow is refunded', async () => {
+    const { reference, handle } = await start('offramp', 'refund-failed');
+    expect((await parked(bench, handle)).view.parked?.reason).toBe('refund_failed');
+    const { service } = bench.deps;
+    const record = await service.getOfframp(reference);
+    // The sandbox itself never tries such a refund again.
+    const asked = vi.spyOn(service, 'getOfframp').mockResolvedValue({ ...record, status: 'REFUNDED' });
+    const { view } = await endOf(handle);
+    asked.mockRestore();
+    expect(view.outcome).toMatchObject({ state: 'refunded', reason: null });
+    expect(view.timeline.map(({ detail }) => detail)).toContain('a late event decided');
+  });
+
+  test('that crypto which failed was sent after all: the flow is completed', async () => {
+    const { reference, handle } = await start('onramp', 'crypto-failed');
+    expect((await parked(bench, handle)).view.parked?.reason).toBe('crypto_leg_failed');
+    await bench.move(reference, 'SUCCESS');
+    const { view } = await endOf(handle);
+    expect(view.outcome).toMatchObject({ state: 'completed', reason: null });
+    expect(view.timeline.map(({ detail }) => detail)).toContain('a late event decided');
+  });
+});
