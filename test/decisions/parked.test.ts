@@ -278,6 +278,9 @@ describe('a parked flow', () => {
       reason: 'conflict',
       evidence: { undecided: [{ id: other.id, status: 'COMPLETED' }] },
     });
+    const [undecided] = (shown?.evidence['undecided'] ?? []) as { differs: string[]; theirs: object }[];
+    expect(undecided).toMatchObject({ source: 'callback', differs: ['settlementAmount'] });
+    expect(undecided?.theirs).toEqual({ settlementAmount: '99' });
     await resolve(handle, 'mark-failed');
     expect(await ended(handle)).toMatchObject({ state: 'failed' });
   });
