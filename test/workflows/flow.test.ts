@@ -122,6 +122,30 @@ describe('the deadline of a flow', () => {
   });
 });
 
+describe('an order that comes to a flow in the clear', () => {
+  const cancelInClear = async (allowPlaintext: boolean) => {
+    const bench = await open({ deps: { allowPlaintext } });
+    const handle = await watch(bench);
+    await tracking(handle);
+    const order = handle.executeUpdate('cancel', { args: [{ [PLAINTEXT]: { actor: 'ada' } }] });
+    return { handle, order };
+  };
+
+  it('is taken by a flow that may take it, as one of an unproven actor', async () => {
+    const { handle, order } = await cancelInClear(true);
+    expect(await order).toEqual({ cancelled: true });
+    await handle.result().catch(() => undefined);
+    const detail = expect.stringContaining('ada (unproven)');
+    expect((await reportOf(handle)).view.outcome).toMatchObject({ state: 'cancelled', detail });
+  });
+
+  it('is refused by any other, which says so', async () => {
+    const { handle, order } = await cancelInClear(false);
+    await expect(order).rejects.toMatchObject({ cause: { message: expect.stringContaining('came unencrypted') } });
+    expect((await reportOf(handle)).view.state).toBe('running');
+  });
+});
+
 describe('an event that comes to a flow in the clear', () => {
   const inClear = (word: string) => ({ [PLAINTEXT]: [trusted(word)] });
   /** Events that come before the flow knows whether it may take them. */
