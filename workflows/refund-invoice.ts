@@ -65,7 +65,7 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
       return { accepted: true, expiresAt };
     },
     (order) => {
-      checkOrder(flow, order);
+      checkOrder(order);
       if (typeof order.invoice !== 'string' || order.invoice.length > MOST_CHARACTERS) {
         throw notAllowed('not_allowed', 'The order has no invoice.');
       }

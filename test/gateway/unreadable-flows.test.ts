@@ -39,7 +39,7 @@ describe('flows with an event that has no key here', () => {
     expect(flows.count()).toBe(1);
   });
 
-  it('wait for an hour from the first look, anew once one was given up', () => {
+  it('wait for their key for an hour, and for another hour once one was given up', () => {
     const { flows, at } = flowsUnderTest();
     const rows = [closed()];
     flows.examine({ flowId: 'a', rows });

@@ -146,7 +146,7 @@ describe('whether a person has to decide how much goes back', () => {
     );
   });
 
-  it('is none by an amount that cannot be read: the terms do not stand then, whoever orders', () => {
+  it('is none by an amount that cannot be read: such terms are refused by another rule', () => {
     expect(why({ cameIn: { cryptoAmount: UNREADABLE } })).toBeNull();
   });
 

@@ -145,7 +145,7 @@ describe('the activities that work from the definition of a kind', () => {
       await expect(waited(busy(500))).rejects.toMatchObject({ ...away, nextRetryDelay: 2_000 });
     });
 
-    it('asks for the first time only after its first look, and at once if there is none to wait for', async () => {
+    it('asks for the first time only after the time that its definition gives, and at once if that is none', async () => {
       const later = { firstLookMs: 45_000 };
       await expect(waited(unasked, later)).rejects.toMatchObject({ ...soon, nextRetryDelay: 45_000 });
       expect(await waited(shows('SUCCESS'), later, 2)).toMatchObject({ status: 'SUCCESS' });
@@ -161,7 +161,7 @@ describe('the activities that work from the definition of a kind', () => {
     });
   });
 
-  describe('a look at one step', () => {
+  describe('the lookup of one step', () => {
     const looked = (answer: () => Promise<unknown>, more: Record<string, unknown> = {}) => {
       const reference = newReference('step');
       const made = activities({ service: { getInvoice: answer } });

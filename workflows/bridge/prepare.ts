@@ -73,7 +73,7 @@ export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<voi
       return { approved: true };
     },
     (order) => {
-      checkOrder(flow, order);
+      checkOrder(order);
       if (!isAwaited()) throw notAllowed('not_allowed', NOT_AWAITED);
     },
   );

@@ -223,7 +223,7 @@ export function onUpdate<Answer, Args extends unknown[]>(
   body: (...args: Args) => Promise<Answer>,
   validator: (...args: Args) => void = () => undefined,
 ): void {
-  // A client without our keys sends in the clear. What is still wrapped then is refused by `checkOrder`.
+  // A client without our keys sends in the clear. `checkOrder` refuses what is still wrapped then.
   const opened = (args: Args) =>
     args.map((arg: unknown) => (flow.allowPlaintext && isPlaintext(arg) ? arg.__plaintext : arg)) as Args;
   const handler = (...args: Args) => {
@@ -240,7 +240,8 @@ export function onUpdate<Answer, Args extends unknown[]>(
   setHandler(update, handler, { validator: refuseBeyond });
 }
 
-export function checkOrder(flow: Flow, order: PersonOrder): void {
+/** @throws ApplicationFailure if the order came in the clear to a flow that takes none of those, or names no actor */
+export function checkOrder(order: PersonOrder): void {
   if (isPlaintext(order)) {
     throw notAllowed('not_allowed', 'This update came unencrypted. Send it through a client with the payload codec.');
   }

@@ -66,7 +66,7 @@ function answerUpdates(flow: Flow): void {
       throw cancelRefused(refusal);
     },
     (order) => {
-      checkOrder(flow, order);
+      checkOrder(order);
       const refusal = whyNoStop(flow);
       if (refusal !== null) throw cancelRefused(refusal);
     },
@@ -126,7 +126,7 @@ const cancelRefused = (why: string) => notAllowed('cancel_refused', `The flow ca
 const MOVED_ON = 'The flow has moved on since the order was given. Look at it again.';
 
 function checkResolve(flow: Flow, order: ResolveOrder): void {
-  checkOrder(flow, order);
+  checkOrder(order);
   if (flow.parked === null) throw notAllowed('not_allowed', 'The flow is not parked: there is nothing to resolve.');
   if (order.since !== undefined && order.since !== flow.parked.since) throw notAllowed('not_allowed', MOVED_ON);
   if (flow.resolution !== null) throw notAllowed('not_allowed', 'Another order is being carried out.');

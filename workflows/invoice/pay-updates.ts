@@ -66,7 +66,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
       open += 1;
       return take(order).finally(() => (open -= 1));
     },
-    (order) => checkOrder(flow, order),
+    checkOrder,
   );
   return {
     serve: (payment) => {
