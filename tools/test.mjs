@@ -1,7 +1,9 @@
-// `npm test [-- [--check] vitest arguments]`: from a fresh clone to test results. `--check` adds type check and lint.
-// `npm run crash-matrix`, `npm run packaging` and `npm run cluster-test` come here with `--project NAME`: those tests
-// kill processes, install packages and start whole stacks, and need the machine for themselves. `npm run crash-matrix --
-// --full` crosses every operation and crash point with every repeat mode and database.
+// `npm test [-- [--check] [--isolate] [--order ORDER] Jest's arguments]`: from a fresh clone to test results.
+// `--check` adds type check and lint. `--isolate` gives each test file a worker process of its own. `--order reverse` and
+// `--order shuffle:SEED` run the files in another order. `npm run crash-matrix`, `npm run packaging` and
+// `npm run cluster-test` come here with `--project NAME`: those tests kill processes, install packages and start whole
+// stacks, and need the machine for themselves. `npm run crash-matrix -- --full` crosses every operation and crash point
+// with every repeat mode and database.
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Failure, runMain } from './failure.mjs';
@@ -11,26 +13,42 @@ import { setUp } from './setup.mjs';
 import { runStep, say } from './step.mjs';
 
 await runMain(async (args) => {
+  const { isChecked, isFull, isIsolated, order, projects, jestArgs } = readArguments(args);
   await setUp();
-  const { checked, full, projects, runnerArgs } = readArguments(args);
-  if (full) process.env.CRASH_MATRIX = 'full';
-  const checks = checked ? await check() : 0;
+  if (isFull) process.env.CRASH_MATRIX = 'full';
+  if (order !== undefined) process.env.TEST_ORDER = order;
+  const checks = isChecked ? await check() : 0;
   if (projects.some((project) => project !== 'unit')) await getServers();
-  const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
-  const selected = projects.map((project) => `--project=${project}`);
-  const tests = await runToEnd([vitest, 'run', ...runnerArgs, ...selected], { cwd: root });
+  const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
+  // A worker process that is larger than one byte is replaced by another one after each file.
+  const isolation = isIsolated ? ['--workerIdleMemoryLimit=1'] : [];
+  const tests = await runToEnd([jest, ...jestArgs, ...isolation, '--selectProjects', ...projects], { cwd: root });
   return tests || checks;
 });
 
 function readArguments(args) {
   const rest = [...args];
-  const checked = rest[0] === '--check';
-  if (checked) rest.shift();
-  const projects = [];
-  while (rest[0] === '--project') projects.push(...rest.splice(0, 2)[1].split(','));
-  const runnerArgs = rest.filter((arg) => arg !== '--full');
-  const full = runnerArgs.length < rest.length;
-  return { checked, full, projects: projects.length > 0 ? projects : ['main'], runnerArgs };
+  const takeFlag = (name) => {
+    const place = rest.indexOf(name);
+    if (place === -1) return false;
+    rest.splice(place, 1);
+    return true;
+  };
+  const takeValues = (name) => {
+    const values = [];
+    for (let place = rest.indexOf(name); place !== -1; place = rest.indexOf(name)) {
+      const [, value] = rest.splice(place, 2);
+      if (value === undefined) throw new Failure(`${name} needs a value.`);
+      values.push(value);
+    }
+    return values;
+  };
+  const order = takeValues('--order').at(-1);
+  if (order !== undefined && !/^(reverse|shuffle:\d+)$/.test(order))
+    throw new Failure(`--order is "${order}": give "reverse", or "shuffle:" and a whole number.`);
+  const projects = takeValues('--project').flatMap((names) => names.split(','));
+  const [isChecked, isFull, isIsolated] = ['--check', '--full', '--isolate'].map(takeFlag);
+  return { isChecked, isFull, isIsolated, order, projects: projects.length > 0 ? projects : ['main'], jestArgs: rest };
 }
 
 /** The tests' setup finds them again, in the cache; here there is room for minutes of progress. */

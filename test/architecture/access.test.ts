@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { readSettings } from '../../src/config/index.js';
 import { PERSONS_BY_DEFAULT } from '../../src/protocol/four-eyes.js';
 import { PERMISSIONS, ROLES } from '../../src/protocol/permissions.js';

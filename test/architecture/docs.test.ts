@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { readSettings, type Settings } from '../../src/config/index.js';
 import { PARK_ACTIONS } from '../../src/protocol/vocabulary.js';
 import { allFiles, readSource, ROOT, shippedSources } from './sources.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { allFiles, readSource, shippedSources, type SourceFile } from './sources.js';
 
 const paths = allFiles();

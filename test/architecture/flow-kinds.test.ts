@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { operations, type OperationName } from '../../src/contract/index.js';
 import { flowOf, flows } from '../../src/flows/index.js';
 import { FLOW_KINDS, workflowTypeOf, type FlowKind } from '../../src/protocol/vocabulary.js';

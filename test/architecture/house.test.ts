@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, test } from '@jest/globals';
 import { importsOf } from './imports-of.js';
 import { shippedSources, type SourceFile } from './sources.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { cycles } from './cycles.js';
 import { importViolations, RULES } from './import-rules.js';
 import { importsOf, readsProcessEnv } from './imports-of.js';

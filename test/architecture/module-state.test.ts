@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { moduleState, reachedFrom } from './module-state.js';
 import { shippedSources } from './sources.js';
 

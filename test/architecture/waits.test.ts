@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { LAST_LOOK, POLL, READ, STORE, SUBMIT } from '../../workflows/engine/policies.js';
 import { AT_LEAST_MS } from '../../workflows/engine/waits.js';
 import { allFiles, readSource } from './sources.js';

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { importsOf } from './imports-of.js';
 import { shippedSources } from './sources.js';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { limitsOf, scaled, unitsFor, unitsOf } from '../../bench/scale/model.js';
 import type { Finding } from '../../bench/report/finding.js';
 import type { BenchmarkRun, Results } from '../../bench/report/write-results.js';

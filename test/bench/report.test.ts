@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { ratioOf, sideBySide } from '../../bench/measure/rounds.js';
 import { median, percentile } from '../../bench/measure/statistics.js';
 import { isMet, notMeasured, type Finding } from '../../bench/report/finding.js';

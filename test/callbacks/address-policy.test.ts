@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { addressProblem, callbackUrlProblem, type EgressPolicy } from '../../src/callbacks/address-policy.js';
 
 const STRICT: EgressPolicy = { allowLoopback: false };

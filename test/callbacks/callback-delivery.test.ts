@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import type { CallbackOrder, CallbackReport, FlowChange, Notification } from '../../src/protocol/callbacks.js';
 import { PLAINTEXT, UNDECODABLE, UNKNOWN_KEY } from '../../src/protocol/plaintext-marker.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { propagation } from '@opentelemetry/api';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { ApplicationFailure } from '@temporalio/common';

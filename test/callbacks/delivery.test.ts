@@ -1,7 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
 import { Webhook } from 'standardwebhooks';
@@ -129,7 +129,9 @@ describe('callbacks to callers', () => {
     await put(OLD_SECRET);
     const settings = readSettings({ CALLBACK_SECRETS_FILE: path });
     let nowMs = 0;
-    const onBroken = (problem: string): never => expect.unreachable(problem);
+    const onBroken = (problem: string): never => {
+      throw new Error(problem);
+    };
     const secrets = followSecrets(settings, { onBroken, monotonicMs: () => nowMs });
     const { store, service, deps } = bench;
     const { log } = deps;

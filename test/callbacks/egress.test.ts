@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { isIPv4 } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { assert, constantFrom, nat, property, tuple } from 'fast-check';
 import { addressProblem } from '../../src/callbacks/address-policy.js';
 import { createCallbackSender, type CallbackSenderOptions, type Resolve } from '../../src/callbacks/index.js';

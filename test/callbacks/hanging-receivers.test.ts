@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createCallbackActivities, type ActivityDeps } from '../../activities/index.js';
@@ -19,7 +19,7 @@ const OPEN_AT_ONCE = 20;
 describe('receivers that hang', () => {
   const closing: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     for (const close of closing.splice(0).toReversed()) await close();
   });
 
@@ -154,7 +154,7 @@ const NOT_DELIVERED = { type: 'callback_not_delivered', nonRetryable: false };
 /** The activity, on a clock of its own. Receivers that are called quick answer by themselves, those that hang when let go. */
 function deliverer() {
   const at = { nowMs: Date.UTC(2026, 0, 1) };
-  vi.spyOn(Date, 'now').mockImplementation(() => at.nowMs);
+  jest.spyOn(Date, 'now').mockImplementation(() => at.nowMs);
   const open: (() => void)[] = [];
   const counted: string[] = [];
   const metrics = { count: (_: string, { result }: { readonly result: string }) => void counted.push(result) };

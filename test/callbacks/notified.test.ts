@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { stillOpenAt } from '../../src/cli/wiring/notifier.js';
 import { readSettings } from '../../src/config/index.js';
 import { createNotifier, NOTIFY_DUTY_MS, type NotifyDeps } from '../../src/notify/index.js';

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import type { LookupAddress } from 'node:dns';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { createCallbackSender, post, receiverOf, type Resolve } from '../../src/callbacks/index.js';
 import { closedPort } from '../service-client/scripted-server.js';

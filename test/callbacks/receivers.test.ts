@@ -1,13 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { CallbackUnreachableError, createReceivers, HeldBackError } from '../../src/callbacks/index.js';
 
 const REMEMBERED = 2_000;
 const at = { nowMs: 0 };
 beforeEach(() => {
   at.nowMs = Date.UTC(2026, 0, 1);
-  vi.spyOn(Date, 'now').mockImplementation(() => at.nowMs);
+  jest.spyOn(Date, 'now').mockImplementation(() => at.nowMs);
 });
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 
 /** What a worker remembers, and each number of open circuits that it reported. */
 function remembered() {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import { PLAINTEXT } from '../../src/protocol/plaintext-marker.js';
 import { callbackIdOf, CALLBACK_WORKFLOW } from '../../src/protocol/vocabulary.js';

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Resolver, type LookupAddress } from 'node:dns';
 import { resolveByDns } from '../../src/callbacks/post.js';
 
@@ -10,14 +10,14 @@ const resolved = (hostname: string) =>
 type Answer = (error: Error | null, addresses: readonly string[]) => void;
 /** In place of the name servers. An empty list is an error, as Node has it. */
 const nameServersSay = (method: 'resolve4' | 'resolve6', addresses: readonly string[]) =>
-  vi.spyOn(Resolver.prototype, method).mockImplementation(((_hostname: string, done: Answer) => {
+  jest.spyOn(Resolver.prototype, method).mockImplementation(((_hostname: string, done: Answer) => {
     const error = addresses.length > 0 ? null : Object.assign(new Error('none'), { code: 'ENODATA' });
     // The IPv6 ones come first.
     process.nextTick(() => (method === 'resolve6' ? done(error, addresses) : setImmediate(done, error, addresses)));
   }) as never);
 
 describe('the names of receivers', () => {
-  afterEach(() => vi.restoreAllMocks());
+  afterEach(() => void jest.restoreAllMocks());
 
   it.each(['localhost', 'shop.localhost', 'localhost.'])(
     'of this machine, such as %s, need no name server',

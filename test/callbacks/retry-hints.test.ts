@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { createCallbackActivities } from '../../activities/deliver-callback.js';
 import type { ActivityDeps } from '../../activities/index.js';
 import type { Notification } from '../../src/protocol/callbacks.js';

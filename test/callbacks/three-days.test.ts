@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import { CALLBACK_WORKFLOW, callbackIdOf, UNDELIVERED } from '../../src/protocol/vocabulary.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { UNDECODABLE, UNKNOWN_KEY } from '../../src/protocol/plaintext-marker.js';
 import type { CallbackOrder, CallbackReport } from '../../src/protocol/callbacks.js';
 import { CALLBACK_WORKFLOW, CHANGES_SIGNAL, callbackIdOf, RESEND_SIGNAL } from '../../src/protocol/vocabulary.js';

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { createProgram } from '../../src/cli/program.js';
 import { startReceiver } from '../callbacks/receiver.js';
 import { run, scratchFolder } from './run.js';

@@ -1,5 +1,5 @@
 import type { ProposedOrder } from '../../src/protocol/gateway-json.js';
-import { expect, test } from 'vitest';
+import { expect, test } from '@jest/globals';
 import { flowText } from '../../src/cli/flow-text.js';
 import { printable } from '../../src/cli/print.js';
 import { CHECK_FIRST, PARK_ACTIONS, type ParkReason } from '../../src/protocol/vocabulary.js';

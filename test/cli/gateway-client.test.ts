@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { closedPort, run, scratchFolder } from './run.js';
 import { startScriptedGateway } from './scripted-gateway.js';
 

@@ -1,6 +1,6 @@
 import { chmod, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { lockHome } from '../../src/cli/up/up.js';
 import { ensureHome, loadSettings } from '../../src/cli/wiring/load-settings.js';
 import { SettingsError } from '../../src/config/index.js';

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { createSdkLogger } from '../../src/temporal/sdk-logger.js';
 
 it('a line of the SDK names the flow as all other lines do, for its callbacks as well', () => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import { openGatewayProbe, openWorkerProbe } from '../../src/cli/probes.js';
 import { until } from '../harness/until.js';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { EXIT } from '../../src/cli/exit-codes.js';
 import { packageRoot } from '../../src/package-root.js';
 import { scratchFolder } from './run.js';

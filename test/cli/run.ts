@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll } from '@jest/globals';
 import pc from 'picocolors';
 import { runCli } from '../../src/cli/program.js';
 export { anyFreePort as closedPort } from '../../src/dev-server/free-port.js';

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test } from '@jest/globals';
 import { writeScript } from '../tools/scratch.js';
 import { run, scratchFolder } from './run.js';
 

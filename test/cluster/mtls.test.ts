@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect, type ConnectionOptions } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { CLIENTS, SERVER } from '../crash-matrix/mtls-fixture.js';
 import { KINDS } from '../harness/kinds.js';
 import { startTestCluster, type TestCluster } from '../setup/postgres/test-cluster.js';
@@ -12,7 +12,7 @@ import { playFlows } from './play.js';
 import { startTemporalCluster, type TemporalCluster } from './temporal-cluster.js';
 
 /** A Postgres, a Temporal server and five processes start. */
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+jest.setTimeout(300_000);
 const log = (line: string): void => void process.stderr.write(`${line}\n`);
 
 describe('a real Temporal server that takes only clients with a certificate', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createServer, type Server } from 'node:tls';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { SERVER } from '../crash-matrix/mtls-fixture.js';
 import { findBrowser, openBrowser, shoot } from '../harness/browser.js';
 import { transferInput } from '../harness/inputs.js';

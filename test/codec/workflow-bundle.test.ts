@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { failureConverterPath } from '../../src/temporal/payload-codec.js';
 

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { followSecrets, readSettings } from '../../src/config/index.js';
 import { createServiceClient } from '../../src/service-client/index.js';
 import { answerJson, serveHttp } from '../service-client/scripted-server.js';

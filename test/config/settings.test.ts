@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { readSettings, SettingsError } from '../../src/config/index.js';
 
 const key = `k1:${Buffer.alloc(32, 1).toString('base64')}`;

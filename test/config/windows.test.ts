@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/index.js';
 import { windowsOf } from '../../activities/timing.js';
 import { QUOTED_SUBMIT, SUBMIT, submitPolicy } from '../../workflows/engine/policies.js';

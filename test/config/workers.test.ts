@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { readSettings, SettingsError } from '../../src/config/index.js';
 import { run } from '../cli/run.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import * as account from '../../src/contract/account.js';

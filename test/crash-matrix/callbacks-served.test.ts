@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { callbackIdOf } from '../../src/protocol/vocabulary.js';
 import { run } from '../cli/run.js';
 import { openRig, type Json, type Rig } from './rig.js';

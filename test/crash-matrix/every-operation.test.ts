@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import { REPEAT_MODES, type RepeatMode } from '../../src/sandbox/settings.js';
 import { clusterUrl, makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import {

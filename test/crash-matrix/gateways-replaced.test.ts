@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { createIntegrator } from '../../src/contract/account.js';
 import { reportSettlement } from '../../src/contract/bridge.js';
 import { openStore } from '../../src/store/libsql/open.js';
@@ -15,7 +15,7 @@ const ORDERS = 6;
 const SENDERS = 4;
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 /** Three processes start. */
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+jest.setTimeout(300_000);
 const scratch = await scratchFolder();
 
 let rig: Awaited<ReturnType<typeof openWorkerRig>>;

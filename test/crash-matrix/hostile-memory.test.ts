@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { honestSender, sendHostileBodies, warmUp, type Sender } from '../gateway/setup/hostile.js';
 import { hostileGatewayEnv, startKillable, type KillableGateway } from './killable-gateway.js';
 

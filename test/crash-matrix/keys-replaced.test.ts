@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it, jest } from '@jest/globals';
 import { reportSettlement } from '../../src/contract/bridge.js';
 import { parseKeyring } from '../../src/keys/index.js';
 import { run, runProcess, scratchFolder } from '../cli/run.js';
@@ -20,7 +20,7 @@ const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 const NEW_KEY = `k2:${Buffer.alloc(32, 8).toString('base64')}`;
 const REPLACEMENT_MS = 180_000;
 /** Three workers, three gateways and a command start. */
-vi.setConfig({ testTimeout: 400_000, hookTimeout: 300_000 });
+jest.setTimeout(400_000);
 const scratch = await scratchFolder();
 
 describeStores('a payload key is replaced under load, and dropped once the flows from before have ended', (kind) => {
@@ -108,7 +108,10 @@ describeStores('a payload key is replaced under load, and dropped once the flows
     };
     const load: { all: Promise<unknown> } = { all: Promise.resolve() };
     const whileLoaded = (what: string, holds: () => boolean) =>
-      Promise.race([load.all.then(() => expect.unreachable('the load ended')), until(what, holds, REPLACEMENT_MS)]);
+      Promise.race([
+        load.all.then(() => Promise.reject(new Error('the load ended'))),
+        until(what, holds, REPLACEMENT_MS),
+      ]);
     const more = () => {
       const before = completed.length;
       return whileLoaded('more flows to complete', () => completed.length > before + CALLERS);

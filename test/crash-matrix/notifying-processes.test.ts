@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { startReceiver, type Receiver } from '../callbacks/receiver.js';
 import { scratchFolder } from '../cli/run.js';
 import { transferInput } from '../harness/inputs.js';
@@ -9,7 +9,7 @@ import { openWorkerRig } from './worker-process.js';
 /** What people are promised, from the flow's own `parked since` to the notification. */
 const NOTIFIED_WITHIN_MS = 10_000;
 /** Three processes start. */
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+jest.setTimeout(300_000);
 const scratch = await scratchFolder();
 
 let rig: Awaited<ReturnType<typeof openWorkerRig>>;

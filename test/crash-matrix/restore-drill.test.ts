@@ -3,7 +3,7 @@ import { copyFile, mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { flowIdOf, workflowTypeOf } from '../../src/protocol/vocabulary.js';
 import { run, scratchFolder } from '../cli/run.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { reportSettlement } from '../../src/contract/bridge.js';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { connectTemporal } from '../../src/temporal/connection.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { runProcess, scratchFolder } from '../cli/run.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
@@ -7,7 +7,7 @@ import cryptoSend from '../kinds/crypto-send.js';
 import { openWorkerRig } from './worker-process.js';
 
 /** A worker and six commands start, one after the other. */
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+jest.setTimeout(300_000);
 const scratch = await scratchFolder();
 
 let rig: Awaited<ReturnType<typeof openWorkerRig>>;

@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { describeStores } from '../store/store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';
 

@@ -1,6 +1,6 @@
 import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { flowIdOf } from '../../src/protocol/vocabulary.js';
 import { connectTemporal, type TemporalClient } from '../../src/temporal/connection.js';
 import { startWorker, type RunningWorker } from '../../src/temporal/worker.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { reportSettlement } from '../../src/contract/bridge.js';
 import { startDevServer, type DevServer } from '../../src/dev-server/dev-server.js';
 import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';

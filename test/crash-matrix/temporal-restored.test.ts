@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startDevServer, type DevServer } from '../../src/dev-server/dev-server.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { flowIdOf, SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { KILL_POINTS, killWorkers } from './kill-points.js';
 import { openRig, type Rig } from './rig.js';
 

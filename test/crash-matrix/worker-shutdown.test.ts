@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Hold } from './crash-points.js';
 import { ACCOUNT } from './fixed.js';
 import { endings, openRig, type Rig } from './rig.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../harness/until.js';
 import type { Hold } from './crash-points.js';
 import type { ProcessUnderTest } from './processes.js';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type DevServer, startDevServer } from '../../src/dev-server/dev-server.js';
 import { type Queue, QUEUES, taskQueueOf } from '../../src/protocol/task-queues.js';
 import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';

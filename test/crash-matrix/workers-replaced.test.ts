@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, vi, test } from 'vitest';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { QUEUES } from '../../src/protocol/task-queues.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
@@ -10,7 +10,7 @@ import { openWorkerRig, type WorkerProcess } from './worker-process.js';
 
 const AT_A_TIME = 6;
 /** Four processes start, one after the other. */
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+jest.setTimeout(300_000);
 const scratch = await scratchFolder();
 
 let rig: Awaited<ReturnType<typeof openWorkerRig>>;

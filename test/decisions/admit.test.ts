@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { reportOf, untilFlow } from '../harness/reports.js';
@@ -20,7 +20,7 @@ describe('an order that cannot be recorded', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
   });
-  afterEach(() => vi.restoreAllMocks());
+  afterEach(() => void jest.restoreAllMocks());
   afterAll(() => bench.close());
 
   const watched = async (more: object = {}) => {
@@ -33,7 +33,7 @@ describe('an order that cannot be recorded', () => {
   test('is refused after a minute, and is not recorded or carried out later', async () => {
     const { handle } = await watched();
     const asked = gate();
-    const append = vi.spyOn(bench.store.audit, 'append').mockImplementation(() => {
+    const append = jest.spyOn(bench.store.audit, 'append').mockImplementation(() => {
       asked.open();
       return Promise.reject(new StoreUnavailableError('SQLITE_BUSY', 'file'));
     });
@@ -55,7 +55,7 @@ describe('an order that cannot be recorded', () => {
   test('is tried more often if the time of its flow is scaled, and for fifteen seconds in any case', async () => {
     const { handle } = await watched({ timeScale: 0.01 });
     const asked = gate();
-    const append = vi.spyOn(bench.store.audit, 'append').mockImplementation(() => {
+    const append = jest.spyOn(bench.store.audit, 'append').mockImplementation(() => {
       asked.open();
       return Promise.reject(new StoreUnavailableError('SQLITE_BUSY', 'file'));
     });
@@ -79,7 +79,7 @@ describe('an order that cannot be recorded', () => {
     const recording = gate();
     const { audit } = bench.store;
     const append = audit.append.bind(audit);
-    vi.spyOn(audit, 'append').mockImplementation(async (...given) => {
+    jest.spyOn(audit, 'append').mockImplementation(async (...given) => {
       asked.open();
       await recording.opened;
       return append(...given);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';
 

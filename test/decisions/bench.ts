@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import { vi } from 'vitest';
+import { jest } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/index.js';
 import type { OperationName } from '../../src/contract/index.js';
 import type { FlowEvent, FlowReport, FlowView } from '../../src/protocol/messages.js';
@@ -84,7 +84,7 @@ function held(count: number) {
 export function holdReadings({ store: { inbox } }: Pick<Stack, 'store'>, count: number) {
   const list = inbox.list.bind(inbox);
   const readings = held(count);
-  vi.spyOn(inbox, 'list').mockImplementation(async (query) => {
+  jest.spyOn(inbox, 'list').mockImplementation(async (query) => {
     // It reads the trusted events first.
     if (query.trusted === true) await readings.wait();
     return list(query);
@@ -95,7 +95,7 @@ export function holdReadings({ store: { inbox } }: Pick<Stack, 'store'>, count: 
 export function holdVoids({ store: { claims } }: Pick<Stack, 'store'>, count: number) {
   const voidUnsent = claims.voidUnsent.bind(claims);
   const voids = held(count);
-  vi.spyOn(claims, 'voidUnsent').mockImplementation(async (...order) => {
+  jest.spyOn(claims, 'voidUnsent').mockImplementation(async (...order) => {
     await voids.wait();
     return voidUnsent(...order);
   });

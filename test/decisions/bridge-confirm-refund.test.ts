@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, jest, test } from '@jest/globals';
 import { InvalidRequestError } from '../../src/service-client/index.js';
 import { ended, noted, parked, READING_MS, resolve } from './bench.js';
 import { trusted } from '../harness/inputs.js';
@@ -134,7 +134,7 @@ describe('a refund of ours', () => {
     const { refund, handle } = await tracked('void');
     const reserve = claims.reserve.bind(claims);
     const given = { kind: 'void', reason: 'given up' } as never;
-    const spy = vi
+    const spy = jest
       .spyOn(claims, 'reserve')
       .mockImplementation(async (...order) => (order[0].reference === refund ? given : reserve(...order)));
     await handle.signal('events', [failed()]);

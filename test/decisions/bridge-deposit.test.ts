@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -92,14 +92,13 @@ describe('the deposit of a bridge transfer', () => {
       reason: 'rejected_by_service',
       detail: 'The service refused the deposit (422): above limit',
     });
-    expect(await handle.executeUpdate('answer').catch(() => undefined)).toSatisfy(
-      (answer: object | undefined) => answer === undefined || 'code' in answer,
-    );
+    const answer = await handle.executeUpdate<object, []>('answer').catch(() => undefined);
+    expect(answer === undefined || 'code' in answer).toBe(true);
   });
 
   test('whose claim is void was given up before: the flow fails as not executed', async () => {
     answered = {};
-    vi.spyOn(decisions.store.claims, 'reserve').mockResolvedValueOnce({ kind: 'void', reason: 'given up' } as never);
+    jest.spyOn(decisions.store.claims, 'reserve').mockResolvedValueOnce({ kind: 'void', reason: 'given up' } as never);
     const { reference, handle } = await start('void');
     expect((await ended(handle)).outcome).toMatchObject({
       state: 'failed',
@@ -107,7 +106,7 @@ describe('the deposit of a bridge transfer', () => {
       detail: expect.stringMatching(/^The deposit was given up before .*; nothing was sent\.$/),
     });
     expect(await decisions.executions('createBridgeDeposit', reference)).toBe(0);
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
   });
 
   describe('whose rate expired', () => {

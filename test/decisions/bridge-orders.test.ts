@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ended, inInbox, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { newReference } from '../harness/references.js';

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';

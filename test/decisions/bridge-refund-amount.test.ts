@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { UNREADABLE, type FlowReport } from '../../src/protocol/messages.js';
 import { inInbox, noted, parked, resolve, READING_MS } from './bench.js';
 import { trusted } from '../harness/inputs.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, jest, test } from '@jest/globals';
 import { type FlowReport } from '../../src/protocol/messages.js';
 import { ended, inInbox, noted, parked, resolve, READING_MS } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
@@ -19,7 +19,7 @@ describe('a refund that the input orders', () => {
     const { claims } = refunds.decisions.store;
     const close = claims.closeByOrder.bind(claims);
     let id = '';
-    const spy = vi.spyOn(claims, 'closeByOrder').mockImplementationOnce(async (...order) => {
+    const spy = jest.spyOn(claims, 'closeByOrder').mockImplementationOnce(async (...order) => {
       ({ id } = await inInbox(refunds.decisions, handle.workflowId, 'FAILED', {
         body: { provider_reference_id: reference },
       }));
@@ -50,7 +50,7 @@ describe('a refund that the input orders', () => {
     const { claims } = refunds.decisions.store;
     const close = claims.closeByOrder.bind(claims);
     const late = failed();
-    const spy = vi.spyOn(claims, 'closeByOrder').mockImplementationOnce(async (...order) => {
+    const spy = jest.spyOn(claims, 'closeByOrder').mockImplementationOnce(async (...order) => {
       const closed = await close(...order);
       await handle.signal('events', [late]);
       return closed;
@@ -184,17 +184,17 @@ describe('a refund that the input orders', () => {
     await noted(handle, /parked: refund_unknown/);
     const { claims, inbox } = refunds.decisions.store;
     const close = claims.closeNotExecuted.bind(claims);
-    vi.spyOn(claims, 'closeNotExecuted').mockImplementationOnce(async (...order) => {
+    jest.spyOn(claims, 'closeNotExecuted').mockImplementationOnce(async (...order) => {
       const isClosed = await close(...order);
       await inInbox(refunds.decisions, handle.workflowId, 'COMPLETED', { body: { provider_reference_id: reference } });
-      vi.spyOn(inbox, 'hasToMatch').mockRejectedValue(new StoreUnavailableError('SQLITE_BUSY', 'database'));
+      jest.spyOn(inbox, 'hasToMatch').mockRejectedValue(new StoreUnavailableError('SQLITE_BUSY', 'database'));
       return isClosed;
     });
     await Promise.all([resolve(handle, 'close-not-executed'), refunds.decisions.bench.pass(60_000)]);
     const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'refund_failed');
     expect(view.outcome).toBeNull();
     await noted(handle, /its claim is closed, and a trusted event may report it/);
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     refunds.isLost = false;
     await expect(resolve(handle, 'close-without-refund')).rejects.toThrow();
     await untilFlow(handle, (report) => report.view.parked?.reason === 'conflict');
@@ -209,7 +209,7 @@ describe('a refund that the input orders', () => {
     await noted(handle, /parked: refund_unknown/);
     const { claims } = refunds.decisions.store;
     const close = claims.closeNotExecuted.bind(claims);
-    vi.spyOn(claims, 'closeNotExecuted').mockImplementationOnce(async (...order) => {
+    jest.spyOn(claims, 'closeNotExecuted').mockImplementationOnce(async (...order) => {
       const isClosed = await close(...order);
       await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: '9' } })]);
       return isClosed;
@@ -217,7 +217,7 @@ describe('a refund that the input orders', () => {
     await Promise.all([resolve(handle, 'close-not-executed'), refunds.decisions.bench.pass(READING_MS)]);
     const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'event_mismatch');
     expect(view.parked?.evidence).toMatchObject({ theirs: { settlementAmount: '9' } });
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     refunds.isLost = false;
     await resolve(handle, 'dismiss-event');
     await untilFlow(handle, (report) => report.view.parked?.reason === 'refund_failed');
@@ -236,7 +236,7 @@ describe('a refund that the input orders', () => {
       await noted(handle, /parked: refund_unknown/);
       const { claims } = refunds.decisions.store;
       const order = claims.orderSendAgain.bind(claims);
-      vi.spyOn(claims, 'orderSendAgain').mockImplementationOnce(async (...given) => {
+      jest.spyOn(claims, 'orderSendAgain').mockImplementationOnce(async (...given) => {
         const isOrdered = await order(...given);
         await handle.signal('events', [trusted(word, { facts })]);
         return isOrdered;
@@ -244,7 +244,7 @@ describe('a refund that the input orders', () => {
       await resolve(handle, 'send-again');
       await untilFlow(handle, (report) => report.view.parked?.reason === reason);
       expect(refunds.sent).toHaveLength(1);
-      vi.restoreAllMocks();
+      jest.restoreAllMocks();
       refunds.isCutOff = false;
       await handle.terminate();
     },

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { bridgeTransferFlow } from '../../src/flows/bridge-transfer.js';
 import { eventOfRow } from '../../src/flows/event-of-row.js';
 import { flowOf } from '../../src/flows/index.js';

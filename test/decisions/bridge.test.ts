@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { DuplicateReferenceError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
@@ -53,7 +53,7 @@ describe('a bridge transfer that failed', () => {
   };
 
   test('is followed also if its claim says that the deposit was made, and no answer to it ever came', async () => {
-    vi.spyOn(decisions.store.claims, 'reserve').mockResolvedValueOnce({ kind: 'answered', answer: null });
+    jest.spyOn(decisions.store.claims, 'reserve').mockResolvedValueOnce({ kind: 'answered', answer: null });
     const { handle } = await tracked('never-answered');
     await handle.signal('events', [trusted('COMPLETED')]);
     expect(await ended(handle)).toMatchObject({ state: 'completed' });

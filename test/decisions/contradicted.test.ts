@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, vi, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { transferInput, trusted } from '../harness/inputs.js';
@@ -131,7 +131,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     isSendLost = true;
     const input = { ...cryptoSend.input(reference), timeScale: TIME_SCALE, deadlineSeconds: LONG_SECONDS };
     const handle = await decisions.bench.startFlow('crypto-send', reference, input);
-    vi.spyOn(claims, 'closeNotExecuted').mockImplementation(async (key, order) => {
+    jest.spyOn(claims, 'closeNotExecuted').mockImplementation(async (key, order) => {
       const isClosed = await write(key, order);
       await closed(handle);
       return isClosed;
@@ -142,7 +142,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     return handle;
   };
   afterEach(() => {
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
   });
 
   test.each(['SUCCESSFUL', 'PENDING'])(
@@ -174,7 +174,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     const list = inbox.list.bind(inbox);
     const handle = await closedMeanwhile(async (flow) => {
       let isRead = false;
-      vi.spyOn(inbox, 'list').mockImplementation(async (query) => {
+      jest.spyOn(inbox, 'list').mockImplementation(async (query) => {
         // Each reading asks for the trusted ones first: this is the second.
         if (isRead && query.trusted === true) await flow.signal('events', [trusted(status, { facts })]);
         isRead ||= query.trusted === false;
@@ -217,7 +217,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
   const awayFor = (handle: WorkflowHandle, readings: number) => {
     const { inbox } = decisions.store;
     const hasToMatch = inbox.hasToMatch.bind(inbox);
-    vi.spyOn(inbox, 'hasToMatch').mockImplementation(async (reference) => {
+    jest.spyOn(inbox, 'hasToMatch').mockImplementation(async (reference) => {
       const { view } = await handle.query<FlowReport>('flow');
       const given = view.timeline.filter(({ detail }) => detail === 'the inbox could not be read');
       if (given.length < readings) throw new StoreUnavailableError('AWAY', 'database');

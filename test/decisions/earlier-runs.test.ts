@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ClaimPhase } from '../../src/store/claim.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { transferInput } from '../harness/inputs.js';

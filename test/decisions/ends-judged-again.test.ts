@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
@@ -34,7 +34,7 @@ beforeAll(async () => {
     getInvoicePayment: (reference) => (invoice === undefined ? service.getInvoicePayment(reference) : invoice()),
   }));
 });
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 afterAll(() => decisions.close());
 
 const MINUTES_SECONDS = 6_000;
@@ -56,7 +56,7 @@ const awaitingApproval = async (word: string) => {
 
 describe('an end that was decided while the inbox could not be read', () => {
   const cannotRead = () =>
-    vi.spyOn(decisions.store.inbox, 'list').mockRejectedValue(new StoreUnavailableError('SQLITE_BUSY', 'database'));
+    jest.spyOn(decisions.store.inbox, 'list').mockRejectedValue(new StoreUnavailableError('SQLITE_BUSY', 'database'));
 
   /** So many readings were given up, and the next one has begun. */
   const givenUp = async (handle: WorkflowHandle, times: number, away: ReturnType<typeof cannotRead>) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RejectedError, ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { MoneyOperationName } from '../../src/contract/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Invoice, InvoicePayment } from '../../src/contract/invoice.js';
 import { ServiceUnavailableError } from '../../src/service-client/index.js';

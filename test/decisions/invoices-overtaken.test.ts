@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { DuplicateReferenceError, RejectedError } from '../../src/service-client/index.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { trusted } from '../harness/inputs.js';

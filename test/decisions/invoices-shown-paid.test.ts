@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { RateLimitedError, RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
@@ -51,7 +51,7 @@ describe('an invoice that the lookup has once shown as paid', () => {
     }));
   });
   afterAll(() => decisions.close());
-  afterEach(() => void vi.restoreAllMocks());
+  afterEach(() => void jest.restoreAllMocks());
 
   const start = async (word: string, more: Record<string, unknown>) => {
     [isBusy, tries, timesShown, held] = [true, 0, 0, undefined];
@@ -153,7 +153,7 @@ describe('an invoice that the lookup has once shown as paid', () => {
       await parked(handle);
       const { claims } = decisions.store;
       const write = claims.closeNotExecuted.bind(claims);
-      vi.spyOn(claims, 'closeNotExecuted').mockImplementationOnce(async (key, order) => {
+      jest.spyOn(claims, 'closeNotExecuted').mockImplementationOnce(async (key, order) => {
         const isClosed = await write(key, order);
         await inInbox(decisions, handle.workflowId, word);
         return isClosed;
@@ -207,7 +207,7 @@ describe('an invoice that the lookup has once shown as paid', () => {
   test('is followed, though the store was away when a cancel was refused for it, and the next lookup shows an older copy', async () => {
     const flow = await waiting('shown-in-outage');
     const { claims } = decisions.store;
-    const away = vi.spyOn(claims, 'voidUnsent').mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
+    const away = jest.spyOn(claims, 'voidUnsent').mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
     const refused = expect(flow.handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toThrow();
     await until('its claim to be closed', async () => away.mock.calls.length > 0);
     await decisions.bench.pass(READING_MS);

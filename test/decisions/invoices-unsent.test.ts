@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import {
   RateLimitedError,
@@ -274,7 +274,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     let answer = () => undefined as void;
     const answers = new Promise<void>((resolve) => (answer = resolve));
     // Whichever attempt asks it: time is skipped, so that the first one sends no heartbeat.
-    const slow = vi.spyOn(claims, 'voidUnsent').mockImplementation(async (...order) => {
+    const slow = jest.spyOn(claims, 'voidUnsent').mockImplementation(async (...order) => {
       await answers;
       return write(...order);
     });
@@ -294,7 +294,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
   /** Orders to pay while no order can be recorded. */
   const ordered = async (word: string, deadlineSeconds: number) => {
     const { reference, handle } = await unordered(word, deadlineSeconds);
-    const away = vi.spyOn(decisions.store.audit, 'append').mockImplementation(() => {
+    const away = jest.spyOn(decisions.store.audit, 'append').mockImplementation(() => {
       throw new StoreUnavailableError('SQLITE_BUSY', 'database');
     });
     const paying = handle.executeUpdate('pay', { args: [{ actor: 'shop', mobileMoney }] });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { RejectedError, ServiceUnavailableError, type ServiceClient } from '../../src/service-client/index.js';
@@ -224,7 +224,7 @@ describe('an invoice that may or may not have been paid', () => {
     const { inbox } = decisions.store;
     const { handle } = await start('unread', { timeScale: 1, deadlineSeconds: 3_600 });
     await noted(handle, /waits for the order/);
-    const away = vi.spyOn(inbox, 'list').mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
+    const away = jest.spyOn(inbox, 'list').mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
     await decisions.bench.pass(3_600_000 + 240_000);
     expect(away).toHaveBeenCalled();
     away.mockRestore();

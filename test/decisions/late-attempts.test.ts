@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, vi, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { createFlowStepActivities } from '../../activities/flow-steps.js';
 import type { ClaimStepOrder } from '../../activities/types.js';
 import { RejectedError } from '../../src/service-client/index.js';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   late = (order) => createFlowStepActivities(decisions.bench.deps).submitStep(order);
 });
 afterEach(() => {
-  vi.restoreAllMocks();
+  jest.restoreAllMocks();
 });
 afterAll(() => decisions.close());
 
@@ -65,7 +65,7 @@ test('an attempt that is late sends nothing after its flow ended because the rat
 test('a flow whose rate had expired is not called failed if another attempt is sending: it is followed', async () => {
   const { claims } = decisions.store;
   const release = claims.release.bind(claims);
-  vi.spyOn(claims, 'release').mockImplementation(async (key, owner) => {
+  jest.spyOn(claims, 'release').mockImplementation(async (key, owner) => {
     const isReleased = await release(key, owner);
     isRefused = false;
     await late(await (await flow).order());

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { untilFlow } from '../harness/reports.js';
 import { ended, openDecisionBench, parked, resolve, startSend, TIME_SCALE } from './bench.js';
@@ -15,7 +15,7 @@ beforeAll(async () => {
     },
   }));
 });
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 afterAll(() => decisions.close());
 
 const tracked = async (word: string, more: Record<string, unknown>) => {
@@ -63,7 +63,7 @@ test('a flow that has ended, and has yet to say that it is no longer parked, ref
   const handle = await overdue('has-ended');
   const matters = decisions.store.matters;
   const away = () => Promise.reject(new StoreUnavailableError('AWAY', 'database'));
-  vi.spyOn(matters, 'resolve').mockImplementation(away);
+  jest.spyOn(matters, 'resolve').mockImplementation(away);
   await resolve(handle, 'mark-completed');
   expect(await ended(handle)).toMatchObject({ state: 'completed' });
   await expect(handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { RejectedError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { ACCOUNT } from '../harness/fixed.js';
@@ -45,14 +45,14 @@ describe('a deposit whose rate is said to have expired, and that gets no new quo
   });
 
   test('is no failure while the store cannot close its claim: a person is asked', async () => {
-    const voids = vi.spyOn(decisions.store.claims, 'voidUnsent');
+    const voids = jest.spyOn(decisions.store.claims, 'voidUnsent');
     atRefusal = () => void voids.mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
     const { handle, phase } = await start('store-away');
     await until('its claim to be closed', () => voids.mock.calls.length > 0);
     await decisions.bench.pass(READING_MS);
     expect((await parked(handle)).outcome).toBeNull();
     expect(await phase()).toBe('reserved');
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     await handle.terminate();
   });
 });

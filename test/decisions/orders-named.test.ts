@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import invoicePayment from '../kinds/invoice-payment.js';
 import offramp from '../kinds/offramp.js';

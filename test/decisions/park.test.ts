@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { PLAINTEXT } from '../../src/protocol/plaintext-marker.js';
 import { workflowTypeOf } from '../../src/protocol/vocabulary.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
@@ -18,7 +18,7 @@ let bench: Stack;
 beforeAll(async () => {
   bench = await openStack({ time: 'skipping', sandbox: { stepMs: 365 * DAY_MS } });
 });
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 afterAll(() => bench.close());
 
 /** A flow that nothing decides, and that moves no money itself. */
@@ -78,7 +78,7 @@ describe('an order to resolve a flow', () => {
     const { claims } = bench.store;
     const closeByOrder = claims.closeByOrder.bind(claims);
     const mayClose = gate();
-    const closing = vi.spyOn(claims, 'closeByOrder').mockImplementation(async (...order) => {
+    const closing = jest.spyOn(claims, 'closeByOrder').mockImplementation(async (...order) => {
       await mayClose.opened;
       return closeByOrder(...order);
     });
@@ -109,10 +109,10 @@ describe('a final order that the store is asked to close the claims for', () => 
     const { claims, matters } = bench.store;
     await until('its matter', async () => (await matterOf(handle)) !== undefined);
     const away = new StoreUnavailableError('AWAY', 'database');
-    const closing = vi.spyOn(claims, 'closeByOrder').mockRejectedValue(away);
+    const closing = jest.spyOn(claims, 'closeByOrder').mockRejectedValue(away);
     const ordered = resolve(handle, 'mark-failed');
     await until('the claims to be closed', () => closing.mock.calls.length > 0);
-    const opened = vi.spyOn(matters, 'open');
+    const opened = jest.spyOn(matters, 'open');
     await bench.pass(2 * DAY_MS + MINUTE_MS);
     await until('its reminders', () => opened.mock.calls.length === 2);
     expect(opened.mock.calls.map(([, content]) => content)).toMatchObject(
@@ -126,7 +126,7 @@ describe('a final order that the store is asked to close the claims for', () => 
   test('lets the events that came meanwhile through again, if they are not closed', async () => {
     const { handle } = await overdue();
     const event = trusted('IN_REVIEW');
-    vi.spyOn(bench.store.claims, 'closeByOrder').mockImplementationOnce(async () => {
+    jest.spyOn(bench.store.claims, 'closeByOrder').mockImplementationOnce(async () => {
       await handle.signal('events', [event]);
       return 'under-way';
     });

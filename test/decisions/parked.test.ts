@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
 import { ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
@@ -111,7 +111,7 @@ describe('a parked flow', () => {
     const open = matters.open.bind(matters);
     let isAway = true;
     const called: boolean[] = [];
-    const opening = vi.spyOn(matters, 'open').mockImplementation(async (...matter) => {
+    const opening = jest.spyOn(matters, 'open').mockImplementation(async (...matter) => {
       called.push(isAway);
       if (isAway) throw new StoreUnavailableError('AWAY', 'database');
       return open(...matter);
@@ -134,7 +134,7 @@ describe('a parked flow', () => {
     const { claims } = decisions.store;
     const closeByOrder = claims.closeByOrder.bind(claims);
     let isAway = true;
-    const closing = vi.spyOn(claims, 'closeByOrder').mockImplementation(async (...order) => {
+    const closing = jest.spyOn(claims, 'closeByOrder').mockImplementation(async (...order) => {
       if (isAway) throw new StoreUnavailableError('AWAY', 'database');
       return closeByOrder(...order);
     });
@@ -191,7 +191,7 @@ describe('a parked flow', () => {
     const append = audit.append.bind(audit);
     const mayRecord = gate();
     let recorded = 0;
-    const recording = vi.spyOn(audit, 'append').mockImplementation(async (...entry) => {
+    const recording = jest.spyOn(audit, 'append').mockImplementation(async (...entry) => {
       recorded += 1;
       if (recorded === 2) await mayRecord.opened;
       return append(...entry);
@@ -237,7 +237,7 @@ describe('a parked flow', () => {
     await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
     await parked(handle);
     const { inbox } = decisions.store;
-    const away = vi.spyOn(inbox, 'list').mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
+    const away = jest.spyOn(inbox, 'list').mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
     const refused = { cause: { message: expect.stringMatching(/the inbox cannot be read now/) } };
     await Promise.all([
       expect(resolve(handle, 'mark-failed')).rejects.toMatchObject(refused),

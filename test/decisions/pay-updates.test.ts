@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { InvoicePayment } from '../../src/contract/invoice.js';
 import { RateLimitedError, RejectedError } from '../../src/service-client/index.js';
@@ -40,7 +40,7 @@ beforeAll(async () => {
   }));
 });
 afterEach(() => {
-  vi.restoreAllMocks();
+  jest.restoreAllMocks();
   [answer, isBusy, tries] = [undefined, false, 0];
 });
 afterAll(() => decisions.close());
@@ -81,7 +81,7 @@ describe('an order to pay an invoice', () => {
   test('waits for its answer in the run that took it: the flow does not continue in another one under it', async () => {
     const { reference, handle } = await unordered('same-run');
     const { runId } = await handle.describe();
-    const away = vi.spyOn(decisions.store.audit, 'append').mockImplementation(() => {
+    const away = jest.spyOn(decisions.store.audit, 'append').mockImplementation(() => {
       throw new StoreUnavailableError('SQLITE_BUSY', 'database');
     });
     const order = outcomeOf(pay(handle));

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { createActivities } from '../../activities/index.js';
 import { pinOf } from '../../activities/claims.js';
 import { operations, type OperationName } from '../../src/contract/index.js';

@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, jest, test } from '@jest/globals';
 import { untilFlow } from '../harness/reports.js';
 import { trusted } from '../harness/inputs.js';
 import { ended, inInbox, parked, resolve } from './bench.js';
@@ -37,7 +37,7 @@ describe("a person's order to refund, if a trusted event has said since that the
     expect((await parked(handle)).parked?.reason).toBe('refund_unknown');
     const { claims } = refunds.decisions.store;
     const order = claims.orderSendAgain.bind(claims);
-    vi.spyOn(claims, 'orderSendAgain').mockImplementationOnce(async (...given) => {
+    jest.spyOn(claims, 'orderSendAgain').mockImplementationOnce(async (...given) => {
       const isOrdered = await order(...given);
       await handle.signal('events', [failed({ refundStatus: 'COMPLETED' })]);
       return isOrdered;
@@ -47,7 +47,7 @@ describe("a person's order to refund, if a trusted event has said since that the
       handle,
       (report) => report.view.outcome !== null || report.view.parked?.evidence['notAgain'] !== undefined,
     );
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     expect(view.parked).toMatchObject({
       reason: 'refund_unknown',
       // The first send may have arrived, so the claim says no more than before the order.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { NotSentError, RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { ACCOUNT } from '../harness/fixed.js';

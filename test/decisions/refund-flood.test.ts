@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { MAX_UNTRUSTED } from '../../src/protocol/events.js';
 import { noted, parked, resolve } from './bench.js';
 import { failed, untrusted, useRefundBench } from './refund-bench.js';

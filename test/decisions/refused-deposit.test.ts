@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { ended, openDecisionBench, parked, refused, resolve, TIME_SCALE } from './bench.js';

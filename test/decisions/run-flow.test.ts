@@ -1,5 +1,5 @@
 import { ApplicationFailure, type WorkflowHandle } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { MAX_SIGNALS_PER_RUN, MAX_UPDATES_PER_RUN } from '../../workflows/engine/policies.js';
 import { newReference } from '../harness/references.js';
 import { reportOf, untilFlow } from '../harness/reports.js';
@@ -13,7 +13,7 @@ let bench: Stack;
 beforeAll(async () => {
   bench = await openStack({ time: 'skipping', sandbox: { stepMs: 24 * 60 * MINUTE_MS } });
 });
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 afterAll(() => bench.close());
 
 /** A flow that gives no answer, and that nothing decides. */
@@ -61,7 +61,7 @@ describe('a flow goes on in a further run', () => {
     const { matters } = bench.store;
     const write = matters.resolve.bind(matters);
     const mayWrite = gate();
-    const writing = vi.spyOn(matters, 'resolve').mockImplementation(async (...matter) => {
+    const writing = jest.spyOn(matters, 'resolve').mockImplementation(async (...matter) => {
       await mayWrite.opened;
       return write(...matter);
     });
@@ -95,7 +95,7 @@ test('a failure that is none of our endings ends no flow: it waits for the versi
   // Its time stands still once a workflow task fails.
   const own = await openStack({ time: 'skipping' });
   const odd = ApplicationFailure.nonRetryable('broken', 'SomethingNew');
-  vi.spyOn(own.store.deployment, 'read').mockRejectedValue(odd);
+  jest.spyOn(own.store.deployment, 'read').mockRejectedValue(odd);
   const kycId = newReference('odd');
   const result = async () => (await own.startFlow('kyc-check', kycId, { kycId })).result();
   await expect(result()).rejects.toThrow(/a workflow task .* failed: unexpected failure of prepareFlow/);

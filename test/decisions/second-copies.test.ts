@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { RejectedError, ServiceUnavailableError } from '../../src/service-client/index.js';

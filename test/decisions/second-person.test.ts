@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newReference } from '../harness/references.js';
 import kycCheck from '../kinds/kyc-check.js';
 import { ended, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';

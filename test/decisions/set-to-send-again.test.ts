@@ -1,4 +1,4 @@
-import { describe, expect, vi, test } from 'vitest';
+import { describe, expect, jest, test } from '@jest/globals';
 import { RateLimitedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { inInbox, openDecisionBench, parked, TIME_SCALE } from './bench.js';
@@ -22,7 +22,7 @@ describe('a crypto send that a setting would send again', () => {
     );
     // As if an attempt were in progress when the deadline comes: its outcome is known after it.
     const { claims } = decisions.store;
-    const underWay = vi.spyOn(claims, 'voidUnsent').mockResolvedValue('sending');
+    const underWay = jest.spyOn(claims, 'voidUnsent').mockResolvedValue('sending');
     const reference = newReference('overdue');
     const handle = await decisions.bench.startFlow('crypto-send', reference, {
       ...cryptoSend.input(reference),

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { Repeat } from '../../src/protocol/decisions.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
@@ -45,7 +45,7 @@ beforeEach(() => {
   answer = lost;
   setting = 'unknown';
 });
-afterEach(() => void vi.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 afterAll(() => decisions.close());
 
 const start = (word: string, more: Record<string, unknown> = LONG) => startSend(decisions.bench, word, more);
@@ -66,11 +66,11 @@ const answeredMeanwhile = () => {
   const { claims } = decisions.store;
   const real = { ...claims };
   const answered = async (key: ClaimKey) => void (await real.recordAnswer(key, { status: 'PENDING' }));
-  vi.spyOn(claims, 'orderSendAgain').mockImplementation(async (key, ...more) => {
+  jest.spyOn(claims, 'orderSendAgain').mockImplementation(async (key, ...more) => {
     await answered(key);
     return real.orderSendAgain(key, ...more);
   });
-  vi.spyOn(claims, 'closeNotExecuted').mockImplementation(async (key, ...more) => {
+  jest.spyOn(claims, 'closeNotExecuted').mockImplementation(async (key, ...more) => {
     await answered(key);
     return real.closeNotExecuted(key, ...more);
   });
@@ -82,7 +82,7 @@ describe('an order to send again that the store does not confirm', () => {
     await parked(handle);
     const { claims } = decisions.store;
     const order = claims.orderSendAgain.bind(claims);
-    const ordering = vi.spyOn(claims, 'orderSendAgain').mockImplementation(async (...given) => {
+    const ordering = jest.spyOn(claims, 'orderSendAgain').mockImplementation(async (...given) => {
       await order(...given);
       return away();
     });
@@ -109,15 +109,15 @@ describe('an order to send again that the store does not confirm', () => {
     const { handle } = await start('not-taken-back');
     await parked(handle);
     const { claims } = decisions.store;
-    const ordering = vi.spyOn(claims, 'orderSendAgain').mockImplementation(away);
-    const takingBack = vi.spyOn(claims, 'recordDecision').mockImplementation(away);
+    const ordering = jest.spyOn(claims, 'orderSendAgain').mockImplementation(away);
+    const takingBack = jest.spyOn(claims, 'recordDecision').mockImplementation(away);
     await resolve(handle, 'send-again');
     await until('the order', () => ordering.mock.calls.length > 0);
     await decisions.bench.pass(READING_MS);
     await until('its taking back', () => takingBack.mock.calls.length > 0);
     await decisions.bench.pass(READING_MS);
     await noted(handle, /an attempt that is under way may still send/);
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
     expect([sent.length, (await claimOf(handle)).phase]).toEqual([1, 'sending']);
     await handle.terminate();
@@ -172,7 +172,7 @@ describe('a send whose outcome is unknown', () => {
 
   test('is not sent again by the setting if the inbox cannot be read, which may hold an event of it', async () => {
     setting = 'same-result';
-    const reading = vi.spyOn(decisions.store.inbox, 'list');
+    const reading = jest.spyOn(decisions.store.inbox, 'list');
     answer = () => {
       reading.mockImplementation(away);
       return lost();
@@ -226,8 +226,8 @@ describe('a send whose outcome is unknown', () => {
     const { handle } = await start('all-away');
     await parked(handle);
     const { claims } = decisions.store;
-    const closing = vi.spyOn(claims, 'closeNotExecuted').mockImplementation(away);
-    vi.spyOn(claims, 'get').mockImplementation(away);
+    const closing = jest.spyOn(claims, 'closeNotExecuted').mockImplementation(away);
+    jest.spyOn(claims, 'get').mockImplementation(away);
     const ordered = resolve(handle, 'close-not-executed');
     await decisions.bench.pass(READING_MS);
     await ordered;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { cryptoSendFlow } from '../../src/flows/crypto-send.js';
 import { workflowTypeOf } from '../../src/protocol/vocabulary.js';
 import { startFlow } from '../../src/temporal/start-flow.js';

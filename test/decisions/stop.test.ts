@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { RateLimitedError, ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { bank } from '../flows/invoice-payment-setup.js';
@@ -36,7 +36,7 @@ beforeAll(async () => {
   }));
 });
 afterEach(() => {
-  vi.restoreAllMocks();
+  jest.restoreAllMocks();
   [sending, isQuoted, attempts] = [busy, true, 0];
 });
 afterAll(() => decisions.close());
@@ -75,7 +75,7 @@ describe('a flow that has sent nothing', () => {
 
   test('is not cancelled while its claims cannot be voided; once the store is back, it is', async () => {
     const handle = await awaitingApproval('no-claims');
-    const store = vi.spyOn(decisions.store.claims, 'voidUnsent').mockImplementation(away);
+    const store = jest.spyOn(decisions.store.claims, 'voidUnsent').mockImplementation(away);
     await Promise.all([expect(cancel(handle)).rejects.toMatchObject(UNKNOWN), decisions.bench.pass(READING_MS)]);
     expect((await untilFlow(handle, () => true)).view.outcome).toBeNull();
     store.mockRestore();
@@ -88,7 +88,7 @@ describe('a flow that has sent nothing', () => {
     const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, ...LONG };
     const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
     await noted(handle, /waits for the order/);
-    const store = vi.spyOn(decisions.store.claims, 'voidUnsent').mockImplementation(away);
+    const store = jest.spyOn(decisions.store.claims, 'voidUnsent').mockImplementation(away);
     await Promise.all([expect(cancel(handle)).rejects.toMatchObject(UNKNOWN), decisions.bench.pass(READING_MS)]);
     store.mockRestore();
     expect(await cancel(handle)).toEqual({ cancelled: true });
@@ -97,7 +97,7 @@ describe('a flow that has sent nothing', () => {
 
   test('is not cancelled while its inbox cannot be read', async () => {
     const handle = await awaitingApproval('no-inbox');
-    vi.spyOn(decisions.store.inbox, 'list').mockImplementation(away);
+    jest.spyOn(decisions.store.inbox, 'list').mockImplementation(away);
     await Promise.all([expect(cancel(handle)).rejects.toMatchObject(UNKNOWN), decisions.bench.pass(READING_MS)]);
     await noted(handle, /^cancel refused: the store cannot say/);
     await handle.terminate();
@@ -163,7 +163,7 @@ describe('a flow whose POST was not sent yet', () => {
 
   test.each(['sending', 'rejected'] as const)('is not cancelled if its claim is %s by then', async (phase) => {
     const { handle } = await waiting(`claim-${phase}`);
-    vi.spyOn(decisions.store.claims, 'voidUnsent').mockResolvedValue(phase);
+    jest.spyOn(decisions.store.claims, 'voidUnsent').mockResolvedValue(phase);
     await expect(cancel(handle)).rejects.toMatchObject(refusal('money may have moved already'));
     await handle.terminate();
   });
@@ -172,7 +172,7 @@ describe('a flow whose POST was not sent yet', () => {
     const { handle } = await waiting('lost-answer');
     const { claims } = decisions.store;
     const write = claims.voidUnsent.bind(claims);
-    const lost = vi.spyOn(claims, 'voidUnsent').mockImplementation(async (...order) => {
+    const lost = jest.spyOn(claims, 'voidUnsent').mockImplementation(async (...order) => {
       await write(...order);
       return away();
     });
@@ -185,7 +185,7 @@ describe('a flow whose POST was not sent yet', () => {
 
   test('is asked three times at its deadline to stop, at longer and longer intervals; then its outcome is unknown, and it is not tried again', async () => {
     const { handle } = await waiting('in-vain', { timeScale: 1, deadlineSeconds: 60 });
-    const voids = vi.spyOn(decisions.store.claims, 'voidUnsent').mockResolvedValue('sending');
+    const voids = jest.spyOn(decisions.store.claims, 'voidUnsent').mockResolvedValue('sending');
     await decisions.bench.pass(2 * MINUTE_MS);
     expect((await untilFlow(handle, () => true)).view.stage).toBe('submitting');
     await decisions.bench.pass(4 * MINUTE_MS);
@@ -202,7 +202,7 @@ describe('a flow whose POST was not sent yet', () => {
 
   test('expires at its deadline by the first try, if its claim can be voided', async () => {
     const { handle } = await waiting('expires', { timeScale: 1, deadlineSeconds: 60 });
-    const voids = vi.spyOn(decisions.store.claims, 'voidUnsent');
+    const voids = jest.spyOn(decisions.store.claims, 'voidUnsent');
     await decisions.bench.pass(MINUTE_MS + 5_000);
     expect((await ended(handle)).outcome).toMatchObject({ state: 'expired', reason: 'deadline_passed' });
     expect(voids).toHaveBeenCalledTimes(1);
@@ -239,7 +239,7 @@ describe('a send that was ordered again, and could not be sent by its deadline',
 
   test('is said to be still on its way, if the store does not answer', async () => {
     const handle = await ordered('not-held-back');
-    vi.spyOn(decisions.store.claims, 'recordDecision').mockImplementation(away);
+    jest.spyOn(decisions.store.claims, 'recordDecision').mockImplementation(away);
     await atDeadline();
     expect(await details(handle)).toContain('an attempt that is under way may still send');
     await handle.terminate();
@@ -263,7 +263,7 @@ describe('a flow that moves nothing itself', () => {
   });
 
   test('and whose first step was never done by its deadline ends by the order of a person', async () => {
-    const store = vi.spyOn(decisions.store.deployment, 'read').mockImplementation(away);
+    const store = jest.spyOn(decisions.store.deployment, 'read').mockImplementation(away);
     const handle = await watching('never-begun', { deadlineSeconds: 60 });
     await until('the store to be tried', () => store.mock.calls.length > 0);
     await decisions.bench.pass(5 * MINUTE_MS);

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { NotSentError } from '../../src/service-client/index.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterEach(() => {
   whyNotTaken = limited;
-  vi.restoreAllMocks();
+  jest.restoreAllMocks();
 });
 afterAll(() => decisions.close());
 
@@ -48,7 +48,7 @@ describe('a cancel while a payment is about to end otherwise', () => {
   const voidedBeforeNextAttempt = () => {
     const { claims } = decisions.store;
     const reserve = claims.reserve.bind(claims);
-    vi.spyOn(claims, 'reserve').mockImplementationOnce(async (key, ask, ...more) => {
+    jest.spyOn(claims, 'reserve').mockImplementationOnce(async (key, ask, ...more) => {
       const { flowId, fingerprint } = ask;
       await claims.voidUnsent(key, { flowId, fingerprint }, 'expired');
       return reserve(key, ask, ...more);
@@ -86,7 +86,7 @@ describe('a cancel while a payment is about to end otherwise', () => {
     const readings = holdReadings(decisions, 1);
     const { handle } = await startSend(decisions.bench, 'promised');
     await until('the flow to read its inbox', () => readings.begun() === 1);
-    const voids = vi.spyOn(claims, 'voidUnsent');
+    const voids = jest.spyOn(claims, 'voidUnsent');
     const promised = handle.executeUpdate('cancel', cancel);
     await until('the claim to be voided once more', () => voids.mock.calls.length > 0);
     readings.letGo(0);

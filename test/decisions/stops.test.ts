@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { NotSentError } from '../../src/service-client/index.js';
 import { untilFlow } from '../harness/reports.js';
 import { openStack, type Stack } from '../harness/stack.js';

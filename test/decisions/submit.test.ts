@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { OperationName } from '../../src/contract/index.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
@@ -26,7 +26,7 @@ beforeAll(async () => {
   }));
 });
 afterEach(() => {
-  vi.restoreAllMocks();
+  jest.restoreAllMocks();
   answer = {};
 });
 afterAll(() => decisions.close());
@@ -36,7 +36,7 @@ const answerOf = (handle: { executeUpdate(name: string): Promise<unknown> }) => 
 
 describe('a result that could not be written to its claim when it came', () => {
   test('is written by the flow, if it is an answer', async () => {
-    vi.spyOn(decisions.store.claims, 'recordAnswer').mockImplementationOnce(away);
+    jest.spyOn(decisions.store.claims, 'recordAnswer').mockImplementationOnce(away);
     const { handle } = await startSend(decisions.bench, 'unwritten', LONG);
     await noted(handle, /the crypto send accepted/);
     const claim = await claimOf(handle.workflowId);
@@ -48,7 +48,7 @@ describe('a result that could not be written to its claim when it came', () => {
     const refusals: unknown[] = [];
     const { claims } = decisions.store;
     const recordRejection = claims.recordRejection.bind(claims);
-    vi.spyOn(claims, 'recordRejection').mockImplementation(async (...given) => {
+    jest.spyOn(claims, 'recordRejection').mockImplementation(async (...given) => {
       refusals.push(given[2]);
       return refusals.length === 1 ? away() : recordRejection(...given);
     });
@@ -97,7 +97,7 @@ describe('a POST that is not sent', () => {
   const voidFirst = (then: (reference: string) => Promise<unknown> = async () => undefined) => {
     const { claims } = decisions.store;
     const reserve = claims.reserve.bind(claims);
-    vi.spyOn(claims, 'reserve').mockImplementationOnce(async (key, asks, guard) => {
+    jest.spyOn(claims, 'reserve').mockImplementationOnce(async (key, asks, guard) => {
       const { flowId, fingerprint } = asks;
       await claims.voidUnsent(key, { flowId, fingerprint }, 'closed elsewhere');
       const found = await reserve(key, asks, guard);

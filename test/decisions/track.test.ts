@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { endOf, order, parked } from '../flows/ramps.js';
 import { trusted } from '../harness/inputs.js';
@@ -78,7 +78,7 @@ test('a refund that failed, and that the service did all the same while a person
   const { service } = bench.deps;
   const record = await service.getOfframp(reference);
   // The sandbox itself never moves on from there.
-  const asked = vi.spyOn(service, 'getOfframp').mockResolvedValue({ ...record, status: 'REFUNDED' });
+  const asked = jest.spyOn(service, 'getOfframp').mockResolvedValue({ ...record, status: 'REFUNDED' });
   const { view } = await endOf(handle);
   asked.mockRestore();
   expect(view.outcome).toMatchObject({ state: 'refunded', reason: null });

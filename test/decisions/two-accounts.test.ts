@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { startWorker, type RunningWorker } from '../../src/temporal/worker.js';

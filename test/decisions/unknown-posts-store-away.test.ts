@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
@@ -25,7 +25,7 @@ describe('a crypto send whose answer was lost, while the store does not answer',
       },
     }));
   });
-  afterEach(() => void vi.restoreAllMocks());
+  afterEach(() => void jest.restoreAllMocks());
   afterAll(() => decisions.close());
 
   const away = () => Promise.reject(new StoreUnavailableError('AWAY', 'database'));
@@ -34,7 +34,7 @@ describe('a crypto send whose answer was lost, while the store does not answer',
     isExecuted = false;
     const { handle } = await startSend(decisions.bench, 'not-closed', { deadlineSeconds: 360_000 });
     await parked(handle);
-    const closing = vi.spyOn(decisions.store.claims, 'closeNotExecuted').mockImplementation(away);
+    const closing = jest.spyOn(decisions.store.claims, 'closeNotExecuted').mockImplementation(away);
     await resolve(handle, 'close-not-executed');
     await until('the store to be asked', () => closing.mock.calls.length > 0);
     await decisions.bench.pass(READING_MS);
@@ -48,7 +48,7 @@ describe('a crypto send whose answer was lost, while the store does not answer',
 
   test('waits for two minutes beyond its settle window before a person is asked', async () => {
     isExecuted = true;
-    const asking = vi.spyOn(decisions.store.claims, 'get');
+    const asking = jest.spyOn(decisions.store.claims, 'get');
     whenSent = () => asking.mockImplementation(away);
     const { handle } = await startSend(decisions.bench, 'patient', { timeScale: 1, deadlineSeconds: 360_000 });
     await noted(handle, /outcome is unknown/);

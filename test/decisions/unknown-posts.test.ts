@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
   NotSentError,
   RejectedError,
@@ -223,7 +223,7 @@ describe('a crypto send whose answer was lost', () => {
     lookup = refusal(404, 'no such transaction');
     const { handle } = await start('store-away', { deadlineSeconds: 200 });
     await parked(handle);
-    const away = vi
+    const away = jest
       .spyOn(decisions.store.inbox, 'list')
       .mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
     const refused = { cause: { message: expect.stringMatching(/the inbox cannot be read now/) } };
@@ -310,7 +310,7 @@ describe('a crypto send whose answer was lost', () => {
     let isAway = true;
     let reads = 0;
     whileRefused = async () => {
-      vi.spyOn(inbox, 'list').mockImplementation(async (query) => {
+      jest.spyOn(inbox, 'list').mockImplementation(async (query) => {
         reads += 1;
         if (isAway) throw new StoreUnavailableError('AWAY', 'database');
         return list(query);
@@ -324,7 +324,7 @@ describe('a crypto send whose answer was lost', () => {
     isAway = false;
     const { view } = await noted(handle, /a trusted event/);
     expect(view.outcome).toBeNull();
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     whileRefused = undefined;
     await handle.terminate();
   });

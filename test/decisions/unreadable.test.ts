@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, vi, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { UnknownOutcomeError } from '../../src/service-client/index.js';
 import bankCheckout from '../kinds/bank-checkout.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
@@ -24,11 +24,13 @@ async function unreadableIn(
   const { inbox } = store;
   if (state === 'quarantined') await inbox.settle([{ id: event.id, state, detail: 'it was not opened' }]);
   const list = inbox.list.bind(inbox);
-  vi.spyOn(inbox, 'list').mockImplementation(async (query) =>
-    (await list(query)).map((row) =>
-      row.id === event.id ? { ...row, body: undefined, unreadable: 'No payload key has the id new' } : row,
-    ),
-  );
+  jest
+    .spyOn(inbox, 'list')
+    .mockImplementation(async (query) =>
+      (await list(query)).map((row) =>
+        row.id === event.id ? { ...row, body: undefined, unreadable: 'No payload key has the id new' } : row,
+      ),
+    );
   return event;
 }
 
@@ -44,14 +46,14 @@ describe('a trusted event in the inbox that cannot be decrypted', () => {
   });
   afterAll(() => d.close());
   afterEach(() => {
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
   });
 
   const unreadableRow = (flowId: string, status: string, state: 'waiting' | 'quarantined') =>
     unreadableIn(d, flowId, status, state);
 
   /** Its payload key has come. */
-  const openAll = () => vi.restoreAllMocks();
+  const openAll = () => jest.restoreAllMocks();
 
   const asked = (handle: Parameters<typeof parked>[0], reason: string) =>
     untilFlow(handle, ({ view }) => view.outcome !== null || view.parked?.reason === reason);
@@ -219,7 +221,7 @@ describe('a refund that the input orders, against a quarantined event', () => {
     await noted(handle, /the refund was accepted/);
     expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(1);
     await handle.terminate();
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
   });
 
   test('is not sent by the input alone against an untrusted FAILED that cannot be read: it may say "refunded"', async () => {
@@ -234,6 +236,6 @@ describe('a refund that the input orders, against a quarantined event', () => {
     await noted(handle, /the refund was accepted/);
     expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(1);
     await handle.terminate();
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
   });
 });

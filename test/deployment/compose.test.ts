@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import pc from 'picocolors';
 import { parse } from 'yaml';
@@ -269,7 +269,7 @@ describe('docker-compose.yml', () => {
     for (const [name, service] of ours) {
       const graceMs = graceMsOf(name as ProcessName, settingsOf(service, DOT_ENV));
       const [, seconds = ''] = /^(\d+)s$/.exec(service.stop_grace_period ?? '') ?? [];
-      expect(Number(seconds) * 1_000, name).toBeGreaterThanOrEqual(graceMs);
+      expect({ name, isEnough: Number(seconds) * 1_000 >= graceMs }).toEqual({ name, isEnough: true });
     }
     const more = graceMsOf('worker', { serviceTimeoutMs: 0 }) / 1_000;
     expect([more, read('docs/deployment.md')]).toEqual([20, expect.stringContaining('`SERVICE_TIMEOUT` plus twenty')]);

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { recordedNames } from './recorded-names.js';
 import { LOST_WITH, presentNames, type Names, type NameSort } from './present-names.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { InvalidError, JsonText, Towline } from '../../src/sdk/index.js';
 import { run } from '../cli/run.js';
 import { sample } from '../gateway/proxy/caller.js';

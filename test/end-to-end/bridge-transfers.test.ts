@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';
 import { type Stack, withStack } from './stack.js';

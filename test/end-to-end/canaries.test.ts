@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from '@temporalio/client';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { run } from '../cli/run.js';
 import { CANARY_CARD } from '../harness/parties.js';
 import { createDataConverter } from '../../src/temporal/payload-codec.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Connection, type Client } from '@temporalio/client';
 import { join } from 'node:path';
 import { bindDeployment, differenceOf, watchBinding } from '../../src/cli/wiring/deployment.js';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { Connection } from '@temporalio/client';
 import { checkClock } from '../../src/cli/doctor/check-service.js';
 import { startSandbox } from '../../src/sandbox/sandbox.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { until } from '../harness/until.js';
 import { KINDS, type NamedKind } from '../harness/kinds.js';
 import { failingOf, SIGNED, startOne, subscribe, whenDone } from './kinds-at-play.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { startSandbox } from '../../src/sandbox/sandbox.js';
 import { runIntegration } from '../gateway/proxy/integration.js';
 import { SERVICE_TOKEN } from '../harness/fixed.js';

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { importsOf } from '../architecture/imports-of.js';
 import { allFiles, readSource } from '../architecture/sources.js';
 import { check } from './reconcile/check.js';

@@ -1,4 +1,4 @@
-import type * as runner from 'vitest';
+import type * as runner from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ export interface StackOptions {
 /** For a `describe`: a stack for its tests, reconciled after each of them. */
 export function withStack(options: StackOptions, use: (stack: Stack) => void): void {
   let stack: Stack | undefined;
-  // The soak also loads this file, and cannot load `vitest`.
+  // The soak also loads this file, and cannot load `@jest/globals`.
   const { afterAll, afterEach, beforeAll } = globalThis as unknown as typeof runner;
   beforeAll(async () => {
     stack = await openStack(options);

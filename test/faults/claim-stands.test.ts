@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { resetEnd, resetFlows } from './resets.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { flood, MOST_SIGNALS_PER_RUN } from './flood.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';

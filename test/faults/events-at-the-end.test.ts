@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { startCardGateway, type CardGateway } from '../flows/cards/card-gateway.js';
 import { startHoldingWorker, type HoldingWorker } from './holding-worker.js';

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test } from '@jest/globals';
 import { createKeyring, type Keyring, type PayloadKey } from '../../src/keys/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { historiesOfKeys } from '../../src/temporal/keys-of-histories.js';

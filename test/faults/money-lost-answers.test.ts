@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import type { Repeat } from '../../src/protocol/decisions.js';
 import { depositsUnder, ERROR_AFTER, LOST, PAID_ONCE, REPEAT_MODES, TIME_SCALE, UNREADABLE } from './lost-answers.js';

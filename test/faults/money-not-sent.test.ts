@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { NOT_CONNECTED, openBrokenWays, SENT_BY_ORDER, SENT_ONCE, type BrokenWays } from './not-sent.js';
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';

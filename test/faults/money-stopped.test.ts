@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { UnknownOutcomeError } from '../../src/service-client/index.js';
 import { cardQueueOf, cardTokenOf } from '../../src/flows/capability.js';

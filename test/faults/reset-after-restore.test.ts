@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import Libsql from 'libsql';
 import { newReference } from '../harness/references.js';

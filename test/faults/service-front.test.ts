@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openLimitedService, rotated, STORMED, type LimitedService } from './storms.js';
 
 /** One for each spelling of the hint. */

@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { gatewayUnderTest, type GatewayUnderTest } from '../gateway/setup/gateway-under-test.js';
 import { newReference } from '../harness/references.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { taskQueueOf, type Queue } from '../../src/protocol/task-queues.js';
 import { NAMESPACE } from '../harness/fixed.js';
 import { transferInput } from '../harness/inputs.js';

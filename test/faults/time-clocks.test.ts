@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, vi, test } from 'vitest';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { inTurns } from '../../src/in-turns.js';
 import { newReference } from '../harness/references.js';
 import { openStack } from '../harness/stack.js';
@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 const realNow = Date.now.bind(Date);
 
 describe('fault 21: a worker whose clock is wrong', () => {
-  afterEach(() => void vi.restoreAllMocks());
+  afterEach(() => void jest.restoreAllMocks());
 
   test.each([
     ['five minutes ahead', 5 * MINUTE_MS],
@@ -22,7 +22,7 @@ describe('fault 21: a worker whose clock is wrong', () => {
         timeoutMs: 8_000,
         sandbox: { stepMs: 3_600_000, wallNow: realNow },
       });
-      vi.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
+      jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
       const references = Array.from({ length: 5 }, () => newReference('clock'));
       const quotes = await inTurns(references, 6, async (reference) => {
         const handle = await bench.start(transferInput(reference));
@@ -32,7 +32,7 @@ describe('fault 21: a worker whose clock is wrong', () => {
       });
       expect(quotes).toEqual(references.map(() => 0));
       for (const reference of references) expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
-      vi.restoreAllMocks();
+      jest.restoreAllMocks();
       await bench.close();
     },
   );
@@ -46,7 +46,7 @@ describe('fault 21: a worker whose clock is wrong', () => {
       timeoutMs: 8_000,
       sandbox: { stepMs: 3_600_000, wallNow: realNow },
     });
-    vi.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
+    jest.spyOn(Date, 'now').mockImplementation(() => realNow() + offMs);
     for (let round = 0; round < 5; round += 1) {
       const reference = newReference('old');
       const handle = await bench.start(transferInput(reference, { approval: 'required' }));
@@ -57,7 +57,7 @@ describe('fault 21: a worker whose clock is wrong', () => {
       expect(view.timeline.filter((entry) => entry.detail.startsWith('quoted again'))).toHaveLength(1);
       await handle.terminate();
     }
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     await bench.close();
   });
 });

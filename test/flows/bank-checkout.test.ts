@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { bankCheckoutFlow } from '../../src/flows/bank-checkout.js';
 import { KINDS, type NamedKind } from '../harness/kinds.js';
 import { type Stack, openStack } from '../harness/stack.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { bankWithdrawalFlow } from '../../src/flows/bank-withdrawal.js';
 import { untilFlow } from '../harness/reports.js';
 import { KINDS, type NamedKind } from '../harness/kinds.js';

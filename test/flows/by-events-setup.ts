@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { flowInput } from '../harness/kind.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { defaultDeadlineSeconds } from '../../src/protocol/vocabulary.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { answerWithoutCard, refusalWithoutCard } from '../../activities/card-deposit.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { cardDepositFlow } from '../../src/flows/card-deposit.js';

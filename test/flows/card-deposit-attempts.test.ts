@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { createCardVault } from '../../src/gateway/cards/card-intake.js';
 import { InvalidRequestError } from '../../src/service-client/index.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { RejectedError, type ServiceClient } from '../../src/service-client/index.js';
 import { createCardVault } from '../../src/gateway/cards/card-intake.js';
 import { ACCOUNT } from '../harness/fixed.js';

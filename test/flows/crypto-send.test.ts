@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test } from '@jest/globals';
 import { cryptoSendFlow } from '../../src/flows/crypto-send.js';
 import cryptoSend from '../kinds/crypto-send.js';
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { kycCheckFlow, kycWord } from '../../src/flows/kyc-check.js';
 import { newReference } from '../harness/references.js';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { readLightningInvoice } from '../../src/flows/lightning-invoice.js';
 import { refundDueMsat } from '../../workflows/refund-invoice.js';
 import { bolt11 } from './bolt11.js';

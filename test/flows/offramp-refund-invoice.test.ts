@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readLightningInvoice } from '../../src/flows/lightning-invoice.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { newReference } from '../harness/references.js';

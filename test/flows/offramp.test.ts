@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';

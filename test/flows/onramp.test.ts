@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, vi, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
@@ -186,11 +186,11 @@ describe('an onramp', () => {
     if (onChain === undefined) {
       const fault = { operation: 'getOnChainDeposit', kind: 'fail-first', rate: 1, status: 404 };
       await bench.control('POST', '/faults', fault);
-    } else vi.spyOn(bench.deps.service, 'getOnChainDeposit').mockImplementation(onChain);
+    } else jest.spyOn(bench.deps.service, 'getOnChainDeposit').mockImplementation(onChain);
     const { handle } = await onrampAs(reference, ending);
     const { view } = await parked(bench, handle);
     expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { differs: ['fiatAmount'] } });
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     await handle.terminate();
   });
 
@@ -198,10 +198,10 @@ describe('an onramp', () => {
     const { handle } = await onramp('other-leg', 'never');
     await tracked(handle);
     const leg = { reference_id: 'of-another', status: 'SUCCESSFUL', crypto_received_status: 'SUCCESSFUL' };
-    vi.spyOn(bench.deps.service, 'getOnChainDeposit').mockResolvedValue({ onchain: leg });
+    jest.spyOn(bench.deps.service, 'getOnChainDeposit').mockResolvedValue({ onchain: leg });
     const { view } = await parked(bench, handle);
     expect(view.parked).toMatchObject({ reason: 'conflict', evidence: { theirs: { onChainReference: 'of-another' } } });
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     await handle.terminate();
   });
 
@@ -215,13 +215,13 @@ describe('an onramp', () => {
       status: 404,
     });
     const onchain = { ...ON_CHAIN, status: 'REVERSED', crypto_received_status: 'REVERSED' };
-    vi.spyOn(bench.deps.service, 'getOnChainDeposit').mockResolvedValue({ onchain });
+    jest.spyOn(bench.deps.service, 'getOnChainDeposit').mockResolvedValue({ onchain });
     const { view } = await parked(bench, handle);
     expect(view.parked).toMatchObject({
       reason: 'crypto_leg_failed',
       evidence: { words: expect.arrayContaining(['CRYPTO_REVERSED']) },
     });
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     await handle.terminate();
   });
 

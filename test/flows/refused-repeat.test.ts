@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import type { MoneyOperationName } from '../../src/contract/index.js';
 import type { FlowReport, SubmitAnswer } from '../../src/protocol/messages.js';

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { MoneyOperationName } from '../../src/contract/index.js';
 import type { Repeat } from '../../src/protocol/decisions.js';
 import { type Stack, openStack } from '../harness/stack.js';

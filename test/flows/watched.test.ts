@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { flowOf } from '../../src/flows/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
@@ -72,7 +72,7 @@ describe.each(likeKinds('watched'))('a $kind', (watched) => {
 
   test('does not expire if its store is away until its deadline: a person is asked, and the service, once it can be', async () => {
     const unavailable = new StoreUnavailableError('AWAY', 'database');
-    const away = vi.spyOn(bench.store.deployment, 'read').mockRejectedValue(unavailable);
+    const away = jest.spyOn(bench.store.deployment, 'read').mockRejectedValue(unavailable);
     const { handle } = await start('completed', { deadlineSeconds: 60 });
     await until('the store to be tried', () => away.mock.calls.length > 0);
     await bench.pass(2 * MINUTE_MS);
@@ -84,8 +84,8 @@ describe.each(likeKinds('watched'))('a $kind', (watched) => {
 
   test('asks a person again if an order could not be checked while its store was away, and goes on once it is back', async () => {
     const unavailable = new StoreUnavailableError('AWAY', 'database');
-    const away = vi.spyOn(bench.store.deployment, 'read').mockRejectedValue(unavailable);
-    const unread = vi.spyOn(bench.store.inbox, 'hasToMatch').mockRejectedValue(unavailable);
+    const away = jest.spyOn(bench.store.deployment, 'read').mockRejectedValue(unavailable);
+    const unread = jest.spyOn(bench.store.inbox, 'hasToMatch').mockRejectedValue(unavailable);
     const { handle } = await start('completed', { deadlineSeconds: 60 });
     await until('the store to be tried', () => away.mock.calls.length > 0);
     await bench.pass(2 * MINUTE_MS);

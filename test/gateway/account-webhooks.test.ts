@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createWebhookMatcher } from '../../src/gateway/dispatch/webhook-matcher.js';
 import { until } from '../harness/until.js';

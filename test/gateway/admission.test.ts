@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { GatewayOptions } from '../../src/gateway/index.js';
 import { REQUEST_LIMITS } from '../../src/gateway/http/server.js';
 import { until } from '../harness/until.js';

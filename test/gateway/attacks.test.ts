@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { rawRequest } from './setup/raw-request.js';
 import { signed } from './setup/sign.js';

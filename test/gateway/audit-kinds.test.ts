@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createFlowStepActivities } from '../../activities/flow-steps.js';
 import { AUDIT_KINDS } from '../../src/protocol/audit.js';
 import { workflowTypeOf } from '../../src/protocol/vocabulary.js';

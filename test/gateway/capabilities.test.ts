@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { withoutOwnCallbacks } from '../../src/gateway/flows/address.js';
 import { OWN_PATH } from '../../src/gateway/http/server.js';
 import { callbackCapability } from '../../src/flows/capability.js';

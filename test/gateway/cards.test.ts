@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { createServiceClient } from '../../src/service-client/index.js';
 import { createCardIntake, createCardVault } from '../../src/gateway/cards/card-intake.js';
 import type { ServeCards } from '../../src/gateway/index.js';
@@ -69,19 +69,19 @@ describe('a card vault', () => {
 });
 
 describe('a gateway that is to stop', () => {
-  afterEach(() => void vi.useRealTimers());
+  afterEach(() => void jest.useRealTimers());
 
   it('takes cards for requests in flight, and after ten seconds none: no POST begins that it could not finish', async () => {
-    vi.useFakeTimers();
+    jest.useFakeTimers();
     const serve = async () => ({ ended: new Promise<void>(() => undefined), shutdown: async () => undefined });
     const cards = createCardIntake({ serve, logger: pino({ level: 'silent' }), nowMs: () => 0 });
     const inFlight = new Promise<void>(() => undefined);
     const closing = cards.close(inFlight);
-    await vi.advanceTimersByTimeAsync(9_900);
+    await jest.advanceTimersByTimeAsync(9_900);
     expect(cards.keep(card, 'shop')).toBeDefined();
-    await vi.advanceTimersByTimeAsync(200);
+    await jest.advanceTimersByTimeAsync(200);
     expect(() => cards.keep(card, 'shop')).toThrow(expect.objectContaining({ status: 503 }));
-    await vi.advanceTimersByTimeAsync(2_000);
+    await jest.advanceTimersByTimeAsync(2_000);
     await closing;
   });
 });
@@ -133,7 +133,7 @@ describe('cards at a gateway', () => {
     const first: { gateway?: GatewayUnderTest } = {};
     const serveCards: ServeCards = (cards) => {
       const forget = cards.forget.bind(cards);
-      vi.spyOn(cards, 'forget').mockImplementation((token) => {
+      jest.spyOn(cards, 'forget').mockImplementation((token) => {
         forgotten.add(token);
         forget(token);
       });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { InboxRow } from '../../src/protocol/events.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createDeliveredMarks } from '../../src/gateway/dispatch/delivered-marks.js';
 import { until } from '../harness/until.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { earlyEvents } from './setup/early-events.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { signed } from './setup/sign.js';

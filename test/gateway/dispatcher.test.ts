@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { systemClock, type Clock } from '../../src/clock.js';
 import { createDispatcher, type Dispatcher } from '../../src/gateway/dispatch/dispatcher.js';

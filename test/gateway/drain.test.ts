@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import { createDrain } from '../../src/gateway/dispatch/drain.js';
 import { settled, virtualClock } from './setup/virtual-clock.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openStack, type Stack } from '../end-to-end/stack.js';
 import { run } from '../cli/run.js';
 import { NAMESPACE } from '../harness/fixed.js';

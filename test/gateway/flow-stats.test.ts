@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { defaultDataConverter, defaultPayloadConverter } from '@temporalio/common';
 import { optionalDateToTs } from '@temporalio/common/lib/time.js';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { stillOpenAt } from '../../src/cli/wiring/notifier.js';
 import { createFlowStats } from '../../src/gateway/ops/flow-stats.js';
 import { LISTED_AFTER_MS } from '../../src/gateway/ops/value-in-flight.js';
@@ -93,7 +93,7 @@ describe('the flows, counted', () => {
   beforeAll(async () => {
     tested = await gatewayUnderTest({ namespace: newReference('counted') });
     const { workflow, workflowService } = tested.client;
-    const asked = [vi.spyOn(workflow, 'count'), vi.spyOn(workflowService, 'listWorkflowExecutions')];
+    const asked = [jest.spyOn(workflow, 'count'), jest.spyOn(workflowService, 'listWorkflowExecutions')];
     questions = () => asked.reduce((sum, { mock }) => sum + mock.calls.length, 0);
   });
   afterAll(() => tested.close());

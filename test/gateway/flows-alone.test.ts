@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';
 import { until } from '../harness/until.js';

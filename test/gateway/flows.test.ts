@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
 import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';

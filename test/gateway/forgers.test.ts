@@ -1,5 +1,5 @@
 import { Client, Connection, WorkflowFailedError } from '@temporalio/client';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { inTurns } from '../../src/in-turns.js';
 import { completeTransfer, FORGERIES_OF_A_KIND, forgeSettlements, silentTransfer } from './setup/forgeries.js';
 import type { Answer } from '../harness/service.js';

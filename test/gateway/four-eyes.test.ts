@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FOUR_EYES_BY_DEFAULT } from '../../src/protocol/four-eyes.js';
 import { openStack, type Stack } from '../end-to-end/stack.js';
 import { openGateway, type TestGateway } from '../harness/gateway.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createStore, type Store } from '../../src/store/store.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';

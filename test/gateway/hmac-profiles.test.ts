@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { assert, jsonValue, property, string } from 'fast-check';
 import {
   createAnySignature,

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createServer, REQUEST_LIMITS } from '../../src/gateway/http/server.js';
 import { honestSender, openSlowSockets, sendHostileBodies, type Sender } from './setup/hostile.js';

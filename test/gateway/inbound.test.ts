@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { rawRequest } from './setup/raw-request.js';
 import { signed } from './setup/sign.js';

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { Place } from '../../src/gateway/dispatch/dispatcher.js';
 import { createIntake } from '../../src/gateway/dispatch/intake.js';
 import type { ReceivedEvent } from '../../src/protocol/events.js';

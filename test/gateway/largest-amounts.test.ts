@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { readSettings } from '../../src/config/index.js';
 import { checkedInput } from '../../src/gateway/flows/start.js';
 import type { FlowReport } from '../../src/protocol/messages.js';

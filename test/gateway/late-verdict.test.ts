@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { eventResultsOf, lateVerdict, markLate } from '../../src/gateway/dispatch/deliver-batch.js';
 import { VOUCHED } from '../../src/protocol/events.js';

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { Client } from '@temporalio/client';
 import { defaultDataConverter } from '@temporalio/common';
 import { optionalDateToTs } from '@temporalio/common/lib/time.js';

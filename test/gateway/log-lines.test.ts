@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { createGatewayLogger } from '../../src/gateway/index.js';
 
 it('the log has at most 20 lines a second of one sentence, says how many it left out, and has every alarm', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { keepFresh, remembered } from '../../src/gateway/ops/remembered.js';
 import { LISTED_AFTER_MS } from '../../src/gateway/ops/value-in-flight.js';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { until } from '../harness/until.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';

@@ -3,7 +3,7 @@ import { Agent, request, type ClientRequest } from 'node:http';
 import { connect } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createFlowWatch } from '../../src/gateway/flows/flow-watch.js';
 import { closeServer, createServer } from '../../src/gateway/http/server.js';
 import { createPlaces } from '../../src/gateway/http/places.js';
@@ -222,7 +222,7 @@ describe('fault 57: a token', () => {
   });
 
   it('has the metrics printed once a second at most', async () => {
-    const figures = vi.spyOn(tested.store, 'figures');
+    const figures = jest.spyOn(tested.store, 'figures');
     const scrape = async () =>
       (await fetch(`${tested.url}/metrics`, { headers: { authorization: 'Bearer anns-secret' } })).status;
     for (const _ of times(3)) expect(new Set(await Promise.all(times(20).map(scrape)))).toEqual(new Set([200]));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { bolt11 } from '../flows/bolt11.js';
 import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { until } from '../harness/until.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { bytesWithoutOwnCallbacks, withoutOwnCallbacks } from '../../src/gateway/flows/address.js';
 import { newReference } from '../harness/references.js';
 import { gatewayUnderTest } from './setup/gateway-under-test.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { until } from '../harness/until.js';
 import type { Answer } from '../harness/service.js';
 import { newReference } from '../harness/references.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { serviceProofs } from '../../src/gateway/inbound/receive-event.js';
 
 const SIGNED = ['signature', 'person'];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createRateLimit, networkOf } from '../../src/gateway/http/rate-limit.js';
 import { rawRequest } from './setup/raw-request.js';
 import { signed } from './setup/sign.js';

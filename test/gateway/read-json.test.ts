@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { assert, jsonValue, property, uint8Array } from 'fast-check';
 import { readJson, UnreadableJsonError } from '../../src/gateway/http/json-body.js';
 

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
 import { pino } from 'pino';
 import { receiveEvent, SETTLEMENT_PROOFS, type Arrival } from '../../src/gateway/inbound/receive-event.js';

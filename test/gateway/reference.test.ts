@@ -1,5 +1,5 @@
 import { accessOf } from '../harness/service.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { createServiceClient } from '../../src/service-client/index.js';

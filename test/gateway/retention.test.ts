@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { describeStores } from '../store/store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';
 import { until } from '../harness/until.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { mayActAs, permissionsOf, PERMISSIONS, ROLES, type Role } from '../../src/protocol/permissions.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { turnOf } from '../../src/store/sql-connection.js';

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { reportSettlement } from '../../src/contract/bridge.js';
 import { keptSecretsPath, writeKeptSecrets } from '../../src/config/index.js';
 import { signed } from './setup/sign.js';

@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { readSettings } from '../../src/config/index.js';
 import { GatewayPortTakenError } from '../../src/gateway/index.js';
@@ -151,7 +151,8 @@ describe('the gateway as a process', () => {
     const to = (url: string, host: string) =>
       rawRequest(url, '/whoami', '', { host, authorization: 'Bearer dev-token' }, false, 'GET');
     const own = ['127.0.0.1:8400', 'LOCALHOST', 'towline.localhost:8400', '[::1]:8400', 'host.docker.internal:8400'];
-    for (const host of own) expect((await to(tested.url, host)).status, host).toBe(200);
+    for (const host of own)
+      expect({ host, status: (await to(tested.url, host)).status }).toEqual({ host, status: 200 });
     for (const host of ['evil.example:8400', 'localhost.evil.example', '127.0.0.1.evil.example', 'gateway']) {
       expect(await to(tested.url, host)).toMatchObject({ status: 421, body: expect.stringContaining('localhost') });
     }

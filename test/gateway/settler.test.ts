@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSettler, type SettlerDeps } from '../../src/gateway/dispatch/settler.js';
 import { createOpenSignals } from '../../src/gateway/dispatch/open-signals.js';
 import type { FlowReport } from '../../src/protocol/messages.js';

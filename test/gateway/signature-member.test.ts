@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { newReference } from '../harness/references.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { rawRequest } from './setup/raw-request.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { answered, genuineOf, judged, mutantsOf, SIGNED_PROFILES } from './setup/mutants-of-profiles.js';
 
 const COUNT = 2_000;

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { createStandardWebhooks, type SignatureVerdict } from '../../src/gateway/inbound/signatures.js';
 

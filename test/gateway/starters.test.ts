@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { recordingStart } from '../../src/gateway/flows/start.js';
 import { OtherRequestRefusal } from '../../src/gateway/http/refusal.js';
 import type { Store } from '../../src/store/store.js';

@@ -1,5 +1,5 @@
 import { Agent } from 'node:http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readJson, UnreadableJsonError } from '../../src/gateway/http/json-body.js';
 import { inTurns } from '../../src/in-turns.js';
 import { rawRequest } from './setup/raw-request.js';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { reportSettlement } from '../../src/contract/bridge.js';
 import { gatewayUnderTest } from './setup/gateway-under-test.js';
 import { outage } from './setup/outage.js';

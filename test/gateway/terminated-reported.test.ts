@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startFlowWorker, type FlowWorker } from './setup/flow-worker.js';
 import { until } from '../harness/until.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';

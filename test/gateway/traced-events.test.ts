@@ -1,6 +1,6 @@
 import { trace } from '@opentelemetry/api';
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { traceIdOf } from '../../src/tracing.js';
 import { newReference } from '../harness/references.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { explainProxies } from '../../src/cli/doctor/check-gateway.js';
 import { readSettings } from '../../src/config/index.js';
 import { networkOf } from '../../src/gateway/http/rate-limit.js';

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
 import { pino } from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { createOrderActivities } from '../../activities/orders.js';
 import type { OrderToAdmit } from '../../activities/types.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createUnreadableFlows } from '../../src/gateway/dispatch/unreadable-flows.js';
 import type { InboxRow } from '../../src/protocol/events.js';

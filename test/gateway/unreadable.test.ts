@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createUnreadableFlows } from '../../src/gateway/dispatch/unreadable-flows.js';
 import type { InboxRow } from '../../src/protocol/events.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createUnreadableFlows } from '../../src/gateway/dispatch/unreadable-flows.js';
 import { createWebhookMatcher, type WebhookMatcherDeps } from '../../src/gateway/dispatch/webhook-matcher.js';

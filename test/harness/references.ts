@@ -15,7 +15,7 @@ export function newReference(word = 'ref'): string {
   return `${ofFile}-${count}`;
 }
 
-/** The runner's own, if it runs this: the soak also loads this file, and cannot load `vitest`. */
+/** The runner's own, if it runs this: the soak also loads this file, and cannot load `@jest/globals`. */
 const runner = globalThis as { expect?: { getState(): { testPath?: string } } };
 
 /** Eight hex digits for the test file that runs. */

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, open, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { loadOrMakeKeyring, makePrivateFile } from '../../src/keys/index.js';
 
 const isLinux = process.platform === 'linux';
@@ -12,7 +12,7 @@ beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'towline-key-file-'));
 });
 afterEach(async () => {
-  vi.restoreAllMocks();
+  jest.restoreAllMocks();
   await rm(home, { recursive: true });
 });
 
@@ -75,13 +75,13 @@ describe('a private file', () => {
     await expect(makePrivateFile(join(home, 'missing', 'secret'), 'x')).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  it.runIf(isLinux)('and its name are on the disk before anything is sealed with it', async () => {
+  (isLinux ? it : it.skip)('and its name are on the disk before anything is sealed with it', async () => {
     const synced: string[] = [];
     const handle = await open(home);
     const prototype = Object.getPrototypeOf(handle) as { sync: (this: { fd: number }) => Promise<void> };
     await handle.close();
     const { sync } = prototype;
-    vi.spyOn(prototype, 'sync').mockImplementation(async function (this: { fd: number }) {
+    jest.spyOn(prototype, 'sync').mockImplementation(async function (this: { fd: number }) {
       synced.push(await readlink(`/proc/self/fd/${this.fd}`));
       return sync.call(this);
     });
@@ -89,7 +89,7 @@ describe('a private file', () => {
     expect(synced).toEqual([expect.stringMatching(/\/secret\.[0-9a-f]{16}$/), home]);
   });
 
-  it.runIf(isLinux)('leaves nothing open, whether it is made, read or refused', async () => {
+  (isLinux ? it : it.skip)('leaves nothing open, whether it is made, read or refused', async () => {
     await loadOrMakeKeyring(home);
     await loadOrMakeKeyring(home);
     expect(await openPaths()).toEqual([]);

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ExposedKeyFileError, InvalidKeysError, loadOrMakeKeyring, parseKeyring } from '../../src/keys/index.js';
 
 const key = (fill: number) => Buffer.alloc(32, fill).toString('base64');

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { parseAst } from 'vitest/node';
+import { parseSync } from 'oxc-parser';
 import { packageRoot } from '../../src/package-root.js';
 
 /** What decides about money, and what brings its orders and events. */
@@ -182,7 +182,7 @@ export function changesOf(file: string, text: string): Change[] {
       node.type === 'CallExpression' || node.type === 'NewExpression' ? (node['callee'] as Node) : undefined;
     return callee !== undefined && WORDS.test(/\w+$/.exec(slice(callee))?.[0] ?? '');
   };
-  visit(parseAst(text, { lang: 'ts' }) as unknown as Node, undefined, false);
+  visit(parseSync(file, text).program as unknown as Node, undefined, false);
   return found;
 }
 

@@ -1,11 +1,6 @@
 // Switches the mutant of this run on, before a file of tests loads what it tests; in the dry run it records what is reached.
 import { appendFileSync } from 'node:fs';
-import { afterAll, afterEach, beforeEach, expect } from 'vitest';
-
-interface TaskBase {
-  readonly name: string;
-  readonly suite?: TaskBase | undefined;
-}
+import { afterAll, afterEach, beforeEach, expect } from '@jest/globals';
 
 type Switch = (id: number) => boolean;
 const active = process.env['MUTANT'] ?? '';
@@ -25,16 +20,11 @@ function note(id: number): false {
 place.mutant ??= active === '' ? note : (id) => id === Number(active);
 
 if (active === '' && reachFile !== undefined) {
-  beforeEach(({ task }) => void (test = fullNameOf(task)));
+  beforeEach(() => void (test = expect.getState().currentTestName ?? ''));
   afterEach(() => void (test = ''));
   afterAll(() => {
     const file = expect.getState().testPath;
     const lines = [...reached].map(([name, ids]) => JSON.stringify({ file, test: name, reached: [...ids] }));
     appendFileSync(reachFile, lines.map((line) => `${line}\n`).join(''));
   });
-}
-
-/** As the report and `testNamePattern` have it. */
-function fullNameOf({ name, suite }: TaskBase): string {
-  return suite === undefined ? name : `${fullNameOf(suite)} ${name}`;
 }

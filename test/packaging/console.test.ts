@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import { noticeOf } from '../../src/notify/index.js';

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { packageRoot } from '../../src/package-root.js';
 import { mustRun } from './run-program.js';
 
-/** dist/ of the current sources: `npm test` has it, a run of vitest alone may not. */
+/** dist/ of the current sources: `npm test` has it, a run of Jest alone may not. */
 export async function ensureBuilt(): Promise<void> {
   const root = packageRoot();
   const module = (name: string) => JSON.stringify(pathToFileURL(join(root, 'tools', name)).href);

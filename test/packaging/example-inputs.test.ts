@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { exampleInput } from '../../src/cli/demo/play-scene.js';
 import { flowOf } from '../../src/flows/index.js';
 import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, vi, test } from 'vitest';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { anyFreePort } from '../../src/dev-server/free-port.js';
 import { packageRoot } from '../../src/package-root.js';
@@ -14,7 +14,7 @@ import { until } from '../harness/until.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { hasPrometheus, startPrometheus, type Evaluated } from './prometheus.js';
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+jest.setTimeout(300_000);
 
 const STARTS_WITHIN_MS = 120_000;
 const PARKED_ALERT = 'TowlineFlowsParked';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { anyFreePort } from '../../src/dev-server/free-port.js';
 import { packageRoot } from '../../src/package-root.js';
 import { until } from '../harness/until.js';

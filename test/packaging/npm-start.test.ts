@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, vi, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, jest, test } from '@jest/globals';
 import { SCENES } from '../../src/cli/demo/scenes.js';
 import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';
 import { isAlive } from '../../src/dev-server/file-lock.js';
@@ -12,7 +12,7 @@ import { anyFreePort } from '../../src/dev-server/free-port.js';
 import { packageRoot } from '../../src/package-root.js';
 import cryptoSend from '../kinds/crypto-send.js';
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+jest.setTimeout(240_000);
 
 /**
  * Kind, scene, ending, and the sandbox's executions for it: at least one of every kind; what plays alone comes last.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { cp, mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { packageRoot } from '../../src/package-root.js';
 import { ensureBuilt } from './ensure-built.js';
 import { runProgram } from './run-program.js';

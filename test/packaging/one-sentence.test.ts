@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from '@jest/globals';
 import { ensureHome } from '../../src/cli/wiring/load-settings.js';
 import { closedPort, run, runProcess, scratchFolder } from '../cli/run.js';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { expect } from '@jest/globals';
 import { packageRoot } from '../../src/package-root.js';
 
 const folder = join(packageRoot(), 'tools', 'observability');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { conflictEvidence, isDecided } from '../../workflows/bridge/conflict.js';
 import { trusted } from '../harness/inputs.js';
 import { knownTransfer, seen } from './known-transfer.js';

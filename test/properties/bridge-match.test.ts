@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { amountDiffers, knownFacts } from '../../workflows/bridge/transfer.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import { otherCameIn, refundTerms, sentFacts } from '../../workflows/bridge/refund-terms.js';
 import { trusted } from '../harness/inputs.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
 import {
   depositClaim,

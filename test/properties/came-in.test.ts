@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { compareAmounts } from '../../src/money.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';

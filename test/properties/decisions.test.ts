@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import {
   contradictsFailure,
   ENDINGS,

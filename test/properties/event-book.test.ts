@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { EventResult, FlowEvent } from '../../src/protocol/messages.js';
 import type { Parked } from '../../src/protocol/messages.js';

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import { eventOfRow } from '../../src/flows/event-of-row.js';
 import type { InboxRow } from '../../src/protocol/events.js';
 import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';

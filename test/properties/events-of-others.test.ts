@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { eventOfRow } from '../../src/flows/event-of-row.js';
 import { flowOf } from '../../src/flows/index.js';
 import type { InboxRow } from '../../src/protocol/events.js';

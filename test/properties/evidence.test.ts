@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { MAX_UNTRUSTED, unopenedIdOf } from '../../src/protocol/events.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import type { Facts } from '../../activities/types.js';

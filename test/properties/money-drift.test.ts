@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test } from '@jest/globals';
 import * as fc from 'fast-check';
 import { readJson as readAnswer } from '../../src/service-client/judge.js';
 import { operations } from '../../src/contract/index.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { Ending } from '../../src/protocol/decisions.js';
 import { orderRefusal } from '../../src/protocol/legal-orders.js';
 import { PARK_ACTIONS, type ParkAction } from '../../src/protocol/vocabulary.js';

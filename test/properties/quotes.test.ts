@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { quoteInWords, whyWorse } from '../../workflows/bridge/prepare.js';
 
 const quote = (cryptoAmount: string, cryptoUnit: string | null) => ({

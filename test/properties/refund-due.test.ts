@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
 import { trusted } from '../harness/inputs.js';

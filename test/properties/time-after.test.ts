@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { timeAfter } from '../../workflows/callbacks.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { FlowView, TimelineEntry } from '../../src/protocol/messages.js';
 import { PARK_SENTENCES } from '../../src/protocol/vocabulary.js';

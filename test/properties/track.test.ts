@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test } from '@jest/globals';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import { PAYMENT_WORDS } from '../../src/protocol/statuses.js';
 import { newPayment } from '../../workflows/engine/payment.js';

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from '@jest/globals';
 import proto from '@temporalio/proto';
 import { Worker, type ReplayResult } from '@temporalio/worker';
 import { createActivities, type ActivityDeps } from '../../activities/index.js';

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { AuthSession, Integrator, KycStatus } from '../../src/contract/account.js';
 import type { Received } from './receiver.js';
 import { create, historyOf } from './samples.js';

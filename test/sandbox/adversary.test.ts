@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { guessedUrl, lie, tamper } from '../../src/sandbox/deliveries/adversary.js';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
 import { create } from './samples.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { BridgeDeposit, BridgeQuote, SettlementEvent } from '../../src/contract/bridge.js';
 import { DEPOSIT, depositBody, QUOTE, type Rig, startRig, STEP_MS } from './start.js';
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Rig, startRig, STEP_MS } from './start.js';
 import { until } from '../harness/until.js';
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { CryptoSend } from '../../src/contract/onramp.js';
 import { type Rig, SEND, startRig, STEP_MS } from './start.js';
 

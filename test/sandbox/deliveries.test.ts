@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import type { SandboxOptions } from '../../src/sandbox/sandbox.js';
 import type { Received } from './receiver.js';

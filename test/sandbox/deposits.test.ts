@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MobileMoneyDeposit, OnChainDeposit } from '../../src/contract/deposit.js';
 import { OnChainDepositEvent } from '../../src/contract/events.js';
 import { maskedNumber } from '../../src/sandbox/deposit/methods.js';

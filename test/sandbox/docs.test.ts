@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { KYC_IDS, UNKNOWN_KYC_WORD } from '../../src/sandbox/account/kyc.js';
 import { BRIDGE_MAGIC_AMOUNTS } from '../../src/sandbox/bridge/endings.js';
 import { ALL_ENDINGS, CATALOGUE } from '../../src/sandbox/control/steer.js';

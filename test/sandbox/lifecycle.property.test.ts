@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { BRIDGE_STATUSES, type BridgeStatus } from '../../src/contract/vocabulary.js';
 import { bridgeEndings, scriptOf, advance, type BridgeInput } from '../../src/sandbox/bridge/endings.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { create } from './samples.js';
 import { type Rig, startRig, STEP_MS } from './start.js';
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Invoice, InvoiceCreation, InvoicePayment } from '../../src/contract/invoice.js';
 import { Offramp } from '../../src/contract/offramp.js';
 import { create, historyOf, INVOICE, INVOICE_BODY, PAYMENT_BODY, transactionOf } from './samples.js';

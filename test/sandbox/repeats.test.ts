@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { type Rig, SEND, startRig, STEP_MS } from './start.js';
 
 let rig: Rig;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { KINDS } from '../../src/sandbox/kinds.js';
 import type { Posting } from '../../src/sandbox/ledger.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { operations } from '../../src/contract/index.js';
 import { KINDS } from '../../src/sandbox/kinds.js';
 import { create, historyOf, isCalledBack, SAMPLES, sampled, type Sampled } from './samples.js';

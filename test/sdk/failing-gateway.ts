@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import { afterAll } from '@jest/globals';
 
 /** What is done with one request: an answer, or the connection is cut after the request was read. */
 export type Turn = { status: number; body?: unknown; headers?: Record<string, string> } | 'cut' | 'hang';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { CallbackError, readCallback } from '../../src/sdk/index.js';
 

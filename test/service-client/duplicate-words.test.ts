@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createServiceClient } from '../../src/service-client/index.js';
 import { DUPLICATE_SUBJECTS, DUPLICATE_WORDS, saysOfReference } from '../../src/contract/duplicate-words.js';

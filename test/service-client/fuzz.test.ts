@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { createServiceClient, type ServiceClient } from '../../src/service-client/index.js';
 import { bridgeDeposit, bridgeDepositAnswer } from './samples.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { OperationName } from '../../src/contract/index.js';
 import { judge, readJson, type JudgeOptions } from '../../src/service-client/judge.js';
 import type { WireResult } from '../../src/service-client/send.js';

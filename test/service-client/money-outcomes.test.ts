@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import type { ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it } from '@jest/globals';
 import { inspect } from 'node:util';
 import { createServiceClient } from '../../src/service-client/index.js';
 import { CANARIES, cardDeposit } from './samples.js';

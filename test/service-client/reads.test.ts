@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { createServiceClient, type ServiceClient, type ServiceClientOptions } from '../../src/service-client/index.js';
 import { answerJson, closedPort, serveHttp, serveRaw } from './scripted-server.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { BaseUrlError, createServiceClient, type ServiceClient } from '../../src/service-client/index.js';
 import { operationNames, operations } from '../../src/contract/index.js';

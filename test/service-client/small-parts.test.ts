@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { connect } from 'node:net';
 import { reasonNotSent } from '../../src/service-client/not-sent.js';
 import { readJson, UnreadableJsonError } from '../../src/service-client/judge.js';

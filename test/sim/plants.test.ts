@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { PLANTS } from './plants.js';
 import { simulate } from './simulate.js';
 import { bundlePath, workflowsOf } from './workflows.js';

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { createTally, failureText } from './report.js';
 import { simulate } from './simulate.js';
 import { bundlePath, workflowsOf } from './workflows.js';

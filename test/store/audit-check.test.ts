@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { auditHash } from '../../src/store/audit.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { turnOf } from '../../src/store/sql-connection.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { AuditNote } from '../../src/store/audit.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { auditPlace, createSqlAudit } from '../../src/store/sql-audit.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createKeyring } from '../../src/keys/index.js';
 import type { AuditEntry } from '../../src/protocol/audit.js';
 import { auditHash, type AuditNote, type AuditStore, detailsHashOf } from '../../src/store/audit.js';
@@ -176,7 +176,7 @@ describeStores('the audit log', (kind) => {
         expect(await audit.list({ ...page, limit: 50 })).toMatchObject([{ actor: 'alice', kind: 'withdrawal' }]);
         await audit.list({ ...page, limit: 50, after: 0, oldestFirst: true });
       });
-      expect(costs, JSON.stringify(page)).toEqual([1, 1]);
+      expect({ page, costs }).toEqual({ page, costs: [1, 1] });
     }
   });
 
@@ -196,7 +196,7 @@ describeStores('the audit log', (kind) => {
         async (audit) => expect(await audit.list({ ...page, limit: 50 })).toEqual([]),
         lookedUp,
       );
-      expect(Math.max(...costs.map(Number)), `${JSON.stringify(page)}: ${costs.join()}`).toBeLessThanOrEqual(1);
+      expect({ page, costly: costs.filter((cost) => Number(cost) > 1) }).toEqual({ page, costly: [] });
     }
   });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { createBridgeActivities } from '../../activities/bridge-transfer.js';
 import { pinOf } from '../../activities/claims.js';
 import { BridgeTransferInput, QUOTE_LIFE_MS } from '../../src/flows/bridge-transfer.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { createBridgeActivities } from '../../activities/bridge-transfer.js';
 import { InvalidRequestError, NotSentError, RejectedError } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';

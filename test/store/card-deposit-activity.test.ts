@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { answerWithoutCard, createCardActivities, refusalWithoutCard } from '../../activities/card-deposit.js';
 import { pinOf } from '../../activities/claims.js';
 import type { Card } from '../../src/contract/deposit.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ClaimStore } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
 import { describeStores } from './store-kinds.js';
@@ -48,10 +48,10 @@ describeStores('a claim and the orders about it', (kind) => {
     'hold back no other claim, of %s, and are held back by none',
     async (which) => {
       const other = which === 'another operation' ? sibling : later;
-      for (const of of [key, other]) {
-        await send(of, 'a');
-        await claims.orderSendAgain(of, 'b', order);
-        expect(await claims.markSending(of, 'b')).toBe('sending');
+      for (const claim of [key, other]) {
+        await send(claim, 'a');
+        await claims.orderSendAgain(claim, 'b', order);
+        expect(await claims.markSending(claim, 'b')).toBe('sending');
       }
       expect(await claims.recordDecision(other, 'held-back', order)).toBe(true);
       expect(await claims.release(key, 'b')).toBe(true);
@@ -139,7 +139,7 @@ describeStores('a claim and the orders about it', (kind) => {
     expect(await claims.purgeAnswers(new Date(temporary.clock.now()))).toBe(2);
     expect(await claims.get(key)).toMatchObject({ phase: 'rejected', erased: true });
     expect(await claims.get(later)).toMatchObject({ phase: 'void', reason: order.note });
-    for (const of of [key, later]) expect(await claims.get(of)).not.toHaveProperty('rejection');
+    for (const claim of [key, later]) expect(await claims.get(claim)).not.toHaveProperty('rejection');
   });
 
   describe('that say how its flow ended', () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Claim, type ClaimPhase, isOver, NO_LAST_WORDS, wasSent } from '../../src/store/claim.js';
 import { claimOf, type ClaimRow, placeOf, reservationOf, type SealedColumn } from '../../src/store/claim-row.js';
 import type { Store } from '../../src/store/store.js';

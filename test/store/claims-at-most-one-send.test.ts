@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { submitUnderClaim } from '../../activities/submit-under-claim.js';
 import { NotSentError, RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';

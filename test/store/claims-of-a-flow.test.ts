@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createClaimActivities, pinFor, pinOf } from '../../activities/claims.js';
 import type { ClaimRef } from '../../activities/types.js';
 import type { ActivityDeps } from '../../activities/deps.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { ClaimStore } from '../../src/store/claim.js';
 import { NEVER_RESERVED } from '../../src/protocol/fingerprint.js';
 import type { Store } from '../../src/store/store.js';

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { bytesOf } from '../../src/store/sql-message.js';
 import { integer, text, turnOf } from '../../src/store/sql-connection.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import { createActivities, createCallbackActivities } from '../../activities/index.js';
 import { pinOf, verbatim } from '../../activities/claims.js';

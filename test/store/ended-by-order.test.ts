@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createClaimActivities, pinOf } from '../../activities/claims.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { createRefundActivities } from '../../activities/refund.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createClaimActivities, pinOf } from '../../activities/claims.js';
 import type { Store } from '../../src/store/store.js';
 import { depsOver } from './deciding-activities.js';

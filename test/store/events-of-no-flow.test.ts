@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { InboxRow } from '../../src/protocol/events.js';
 import { createMatchingInbox } from '../../src/store/sql-inbox-matching.js';
 import type { Row } from '../../src/store/sql-message.js';

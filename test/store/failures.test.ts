@@ -1,5 +1,5 @@
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { endsFlow, notYet, readFailure, reading, retryLater, storing, unmatched } from '../../activities/failures.js';
 import {
   ContractBrokenError,

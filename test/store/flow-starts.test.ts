@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { recordForeignStart } from '../../activities/flow-steps.js';
 import { onrampFlow } from '../../src/flows/onramp.js';
 import type { Store } from '../../src/store/store.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { createFlowStepActivities } from '../../activities/flow-steps.js';
 import { pinOf } from '../../activities/claims.js';

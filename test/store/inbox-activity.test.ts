@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { activitiesOn, createActivities, ofQueue } from '../../activities/index.js';
 import { pinOf } from '../../activities/claims.js';
 import type { InboxRow } from '../../src/protocol/events.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { InboxStore } from '../../src/store/inbox.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';

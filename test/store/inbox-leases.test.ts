@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createKeyring } from '../../src/keys/index.js';
 import type { InboxStore } from '../../src/store/inbox.js';
 import type { Store } from '../../src/store/store.js';

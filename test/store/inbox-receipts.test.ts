@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { InboxStore } from '../../src/store/inbox.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import type { SqlConnection } from '../../src/store/sql-connection.js';

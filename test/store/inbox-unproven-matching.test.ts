@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { InboxStore } from '../../src/store/inbox.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { createPostgresConnection } from '../../src/store/postgres/connection.js';

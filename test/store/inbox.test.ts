@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { InboxRow } from '../../src/protocol/events.js';
 import type { InboxStore } from '../../src/store/inbox.js';
 import { createMatchingInbox } from '../../src/store/sql-inbox-matching.js';
@@ -274,7 +274,7 @@ describeStores('the inbox', (kind) => {
     const costs = await readCosts(kind, temporary.place, /^(received_at<\?|id=\?)$/, async (db) => {
       expect(await createUnprovenInbox(db).dropUnproven({ before, atMost: 50, ofNoFlow: true })).toBe(1);
     });
-    expect(Math.max(...costs.map(Number)), costs.join()).toBeLessThanOrEqual(1);
+    expect(costs.filter((cost) => Number(cost) > 1)).toEqual([]);
   });
 
   describe('matching', () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { createInvoicePaidActivities, paidBeforeOurs, type PaidQuestion } from '../../activities/invoice-paid.js';
 import { NotSentError, RejectedError } from '../../src/service-client/index.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';

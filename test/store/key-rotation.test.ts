@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createKeyring, UnknownKeyError } from '../../src/keys/index.js';
 import { callbackCapability } from '../../src/flows/capability.js';
 import { createCapabilities } from '../../src/gateway/inbound/capabilities.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { turnOf } from '../../src/store/sql-connection.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createKeyring } from '../../src/keys/index.js';
 import type { MatterContent } from '../../src/protocol/matters.js';
 import { type DueMatter, type MatterStore, openEventMatter } from '../../src/store/matters.js';

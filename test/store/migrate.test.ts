@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
 import { migrateFile } from '../../src/store/libsql/open.js';
 import { migratePostgres } from '../../src/store/postgres/migrate.js';

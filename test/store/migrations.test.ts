@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { reportSettlement } from '../../src/contract/bridge.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';

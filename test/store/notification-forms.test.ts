@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import type { Receiver } from '../callbacks/receiver.js';
 import { HOUR, MINUTE, withNotifying } from './notifying.js';
 import { describeStores } from './store-kinds.js';

@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { afterEach, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { createKeyring } from '../../src/keys/index.js';
 import { NOTIFY_DUTY_MS, type NotifyDeps } from '../../src/notify/index.js';
@@ -16,6 +16,11 @@ describeStores('notifications', (kind) => {
     (opened) => ({ temporary, receiver } = opened),
   );
   const events = () => receiver.received.map(({ body }) => `${body.type} ${body.data.level}`);
+  let second: Receiver | undefined;
+  afterEach(async () => {
+    await second?.close();
+    second = undefined;
+  });
   const idsOf = (received: readonly Received[]) => received.map(({ headers }) => headers['webhook-id']);
 
   it('say once what a person must know and may order, signed, with links', async () => {
@@ -176,7 +181,7 @@ describeStores('notifications', (kind) => {
 
   it('come to each receiver once, even if another one is unavailable, and to that one when it is back', async () => {
     const away = await startReceiver();
-    onTestFinished(() => away.close());
+    second = away;
     away.answer = () => 503;
     const lines: object[] = [];
     const log = { info: () => undefined, warn: (detail: object) => void lines.push(detail) };

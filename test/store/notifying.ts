@@ -1,4 +1,4 @@
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeEach } from '@jest/globals';
 import { readSettings } from '../../src/config/index.js';
 import { createNotifier, NOTIFY_DUTY_MS, type NotifyDeps } from '../../src/notify/index.js';
 import { parkedMatterId, type MatterContent } from '../../src/protocol/matters.js';

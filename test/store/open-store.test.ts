@@ -1,7 +1,7 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createStore } from '../../src/store/store.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';

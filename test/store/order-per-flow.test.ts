@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { openPostgresStore } from '../../src/store/postgres/open.js';
 import type { QuoteTerms } from '../../src/store/quote.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { createKeyring } from '../../src/keys/index.js';
 import type { OrderProof } from '../../src/protocol/messages.js';
 import { isProven, type OrderToFlow, proofOfOrder } from '../../src/store/order-proof.js';

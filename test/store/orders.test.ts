@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { createOrderActivities } from '../../activities/orders.js';
 import type { OrderToAdmit } from '../../activities/types.js';
 import { APPROVE_QUOTE, type FourEyes } from '../../src/protocol/four-eyes.js';

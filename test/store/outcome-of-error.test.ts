@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { outcomeFromError, refusedRepeat, tried, type Attempt } from '../../activities/outcome-of-error.js';
 import {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openPostgresStore } from '../../src/store/postgres/open.js';
 import { SELF_SIGNED } from '../service-client/tls-fixture.js';
 import { clusterUrl } from '../setup/postgres/temporary-database.js';

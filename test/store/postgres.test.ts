@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { openPostgresStore, followDatabaseClock } from '../../src/store/postgres/open.js';
 import { createPostgresConnection } from '../../src/store/postgres/connection.js';
 import { migratePostgres } from '../../src/store/postgres/migrate.js';
@@ -19,6 +19,18 @@ const DAY_MS = 86_400_000;
 const CUTS: readonly Cut[] = ['before', 'after'];
 /** As the protocol ends it; the beginning of a transaction has the word, too (READ COMMITTED). */
 const COMMIT = 'COMMIT\0';
+/** All that fake timers fake, but `setTimeout` and `clearTimeout`. */
+const OTHER_CLOCKS = [
+  'Date',
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setInterval',
+  'clearInterval',
+] as const;
 
 (clusterUrl === undefined ? describe.skip : describe)('the store on Postgres', () => {
   let database: TemporaryDatabase;
@@ -110,7 +122,7 @@ const COMMIT = 'COMMIT\0';
 
   it('tries again also in a process that has run for a long time', async () => {
     const now = performance.now.bind(performance);
-    const aged = vi.spyOn(performance, 'now').mockImplementation(() => now() + DAY_MS);
+    const aged = jest.spyOn(performance, 'now').mockImplementation(() => now() + DAY_MS);
     try {
       const { claims } = await open();
       const isCut = proxy.cutAt('INSERT INTO claims', 'before');
@@ -128,17 +140,17 @@ const COMMIT = 'COMMIT\0';
     const db = createPostgresConnection({ url: database.url, connections: 1, giveUpAfterMs: 0 });
     const read = (sql: string) => db.read([{ sql, params: [] }]).then(([result]) => result?.rows);
     await read('SELECT 1');
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    jest.useFakeTimers({ doNotFake: [...OTHER_CLOCKS] });
     try {
       const first = read('SELECT pg_advisory_lock(1) IS NULL AS a');
       const second = read('SELECT 2 AS b');
       await nextTurn();
       // Longer than the pool lets one wait, and shorter than the first one's limit.
-      vi.advanceTimersByTime(10_000);
+      jest.advanceTimersByTime(10_000);
       await holder.query('SELECT pg_advisory_unlock(1)');
       expect(await Promise.all([first, second])).toEqual([[{ a: false }], [{ b: 2 }]]);
     } finally {
-      vi.useRealTimers();
+      jest.useRealTimers();
       await holder.end();
       await db.close();
     }

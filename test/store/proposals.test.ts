@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { secondPerson } from '../../src/gateway/flows/second-person.js';
 import { createKeyring } from '../../src/keys/index.js';
 import type { ProposalStore } from '../../src/store/proposal.js';

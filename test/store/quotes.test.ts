@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { describeStores } from './store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { pinOf } from '../../activities/claims.js';
 import { createRefundActivities, createRefundInvoiceActivities } from '../../activities/refund.js';
 import type { RefundOrder } from '../../activities/types.js';

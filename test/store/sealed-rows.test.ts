@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createKeyring } from '../../src/keys/index.js';
 import { SEALED_TABLES } from '../../src/store/sealed-rows.js';
 import { describeStores } from './store-kinds.js';

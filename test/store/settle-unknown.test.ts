@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { pinOf } from '../../activities/claims.js';
 import { createSettleActivities, lookUpPost, type PostQuestion } from '../../activities/settle-unknown.js';
 import type { ClaimRef } from '../../activities/types.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { asking, lookUpRecord, proves, statusLookups, whyIncomparable } from '../../activities/status-lookups.js';
 import {
   ContractBrokenError,

@@ -1,4 +1,4 @@
-import { describe } from 'vitest';
+import { describe } from '@jest/globals';
 import { clusterUrl } from '../setup/postgres/temporary-database.js';
 
 export type StoreKind = 'libsql' | 'postgres';

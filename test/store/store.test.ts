@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createKeyring, UnknownKeyError } from '../../src/keys/index.js';
 import { StoreRequestError, StoreTooNewError, StoreUnavailableError } from '../../src/store/store-errors.js';
 import { describeStores } from './store-kinds.js';

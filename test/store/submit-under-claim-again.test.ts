@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/index.js';
 import { pinOf } from '../../activities/claims.js';
 import { submitUnderClaim, type Submission } from '../../activities/submit-under-claim.js';

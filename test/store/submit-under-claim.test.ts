@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/index.js';
 import { pinOf } from '../../activities/claims.js';
 import { submitUnderClaim } from '../../activities/submit-under-claim.js';

@@ -1,4 +1,4 @@
-import type * as runner from 'vitest';
+import type * as runner from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ export async function makeTemporaryStore(kind: StoreKind): Promise<TemporaryStor
 /** For a `describe`: one embedded store for all its tests. */
 export function withTemporaryStore(use: (store: Store) => void): void {
   let temporary: TemporaryStore | undefined;
-  // The soak also loads this file, and cannot load `vitest`.
+  // The soak also loads this file, and cannot load `@jest/globals`.
   const { afterAll, beforeAll } = globalThis as unknown as typeof runner;
   beforeAll(async () => {
     temporary = await makeTemporaryStore('libsql');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { queryOf } from '../../src/store/postgres/pool.js';
 import { judgePostgresError, lockOf } from '../../src/store/postgres/transaction.js';
 
@@ -47,6 +47,6 @@ describe('the lock of a turn', () => {
   it('is the same in every process and version, and another one for each turn', () => {
     expect(lockOf('meta')).toBe(lockOf('meta'));
     expect(lockOf('meta')).not.toBe(lockOf('epoch'));
-    expect(lockOf('meta')).toBeTypeOf('bigint');
+    expect(typeof lockOf('meta')).toBe('bigint');
   });
 });

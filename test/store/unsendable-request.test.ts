@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/deps.js';
 import type { ClaimRef } from '../../activities/types.js';
 import { pinOf } from '../../activities/claims.js';

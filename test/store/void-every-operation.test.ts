@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { NO_FOUR_EYES } from '../../src/protocol/four-eyes.js';
 import { flowIdOf, type FlowKind, UPDATES } from '../../src/protocol/vocabulary.js';
 import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';

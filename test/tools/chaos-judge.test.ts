@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { Witnesses } from '../end-to-end/reconcile/witnesses.js';
 import { ownFaults } from '../chaos/own-faults.js';
 import { storiesOf } from '../chaos/stories.js';

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { takeFileLock, withFileLock } from '../../src/dev-server/file-lock.js';
 import { scratchFolder } from './scratch.js';
 

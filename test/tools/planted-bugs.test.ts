@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { packageRoot } from '../../src/package-root.js';
 import { BUGS } from '../chaos/self-test/bugs.js';
 import { trialNames } from '../chaos/self-test/trials.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
+import { afterAll } from '@jest/globals';
 
 /** A folder for the tests of one file, removed after them. */
 export async function scratchFolder(): Promise<string> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import { NotSentError } from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';

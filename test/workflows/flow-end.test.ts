@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it } from '@jest/globals';
 import type { ParkAction } from '../../src/protocol/vocabulary.js';
 import { endFlow, endFromDecision, FlowEnd } from '../../workflows/engine/flow-end.js';
 

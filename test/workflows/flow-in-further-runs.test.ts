@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { MAX_SIGNALS_PER_RUN } from '../../workflows/engine/policies.js';
 import { gate } from '../decisions/bench.js';
@@ -13,7 +13,7 @@ let bench: Stack;
 beforeAll(async () => {
   bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
 });
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => void jest.restoreAllMocks());
 afterAll(() => bench.close());
 
 /** So many signals that the flow goes on in a new run. */
@@ -76,7 +76,7 @@ describe('a flow that goes on in a further run', () => {
     const append = audit.append.bind(audit);
     const recording = gate();
     const asked = gate();
-    vi.spyOn(audit, 'append').mockImplementationOnce(async (...given) => {
+    jest.spyOn(audit, 'append').mockImplementationOnce(async (...given) => {
       asked.open();
       await recording.opened;
       return append(...given);

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { PLAINTEXT, UNDECODABLE, UNKNOWN_KEY } from '../../src/protocol/plaintext-marker.js';
 import { defaultDeadlineSeconds, workflowTypeOf } from '../../src/protocol/vocabulary.js';

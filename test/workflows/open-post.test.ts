@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { PostReading } from '../../activities/types.js';
 import type { TrustedSay } from '../../src/protocol/decisions.js';
 import { POST_ORDERS } from '../../src/protocol/legal-orders.js';
@@ -28,8 +28,8 @@ const opened = (outcome: Unsettled = unknown, more: Partial<Post> = {}) => openO
 const found: PostReading = { claim: 'sending', lookup: 'cannot-tell' };
 
 describe('a payment request whose outcome is unknown', () => {
-  beforeEach(() => void vi.useFakeTimers({ now: NOW }));
-  afterEach(() => void vi.useRealTimers());
+  beforeEach(() => void jest.useFakeTimers({ now: NOW }));
+  afterEach(() => void jest.useRealTimers());
 
   it('may be under way for the whole settle window, and nothing says yet that the service has it', () => {
     expect(opened()).toEqual({
@@ -64,9 +64,9 @@ describe('a payment request whose outcome is unknown', () => {
   it('is under way for a time that runs off, and is never negative', () => {
     const open = opened();
     expect(leftMs(open)).toBe(45_000);
-    vi.setSystemTime(NOW + 44_999);
+    jest.setSystemTime(NOW + 44_999);
     expect(leftMs(open)).toBe(1);
-    vi.setSystemTime(NOW + 50_000);
+    jest.setSystemTime(NOW + 50_000);
     expect(leftMs(open)).toBe(0);
   });
 
@@ -75,7 +75,7 @@ describe('a payment request whose outcome is unknown', () => {
     const refused = POST_ORDERS.filter((order) => whyTooEarly(order, open) !== null);
     expect(refused).toEqual(['send-again', 'close-not-executed']);
     expect(whyTooEarly('send-again', open)).toContain('2026-01-01T00:00:45.000Z');
-    vi.setSystemTime(NOW + 45_000);
+    jest.setSystemTime(NOW + 45_000);
     expect(POST_ORDERS.filter((order) => whyTooEarly(order, open) !== null)).toEqual([]);
   });
 

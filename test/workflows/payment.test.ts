@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
 import { KYC_WORDS, OFFRAMP_WORDS, PAYMENT_WORDS } from '../../src/protocol/statuses.js';
 import type { Flow } from '../../workflows/engine/flow.js';

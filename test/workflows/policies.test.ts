@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { CARD_LIFE_MS } from '../../src/protocol/task-queues.js';
 import { defaultDeadlineSeconds } from '../../src/protocol/vocabulary.js';
 import * as policies from '../../workflows/engine/policies.js';

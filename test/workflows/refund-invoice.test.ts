@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
 import { REFUND_INVOICE_NEEDED, type Meaning } from '../../src/protocol/statuses.js';
 import { newPayment, type Payment, type RefundInvoice } from '../../workflows/engine/payment.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { InvalidRequestError } from '../../src/service-client/index.js';
@@ -72,11 +72,11 @@ describe("a provider's trusted settlement, reported to the service,", () => {
       refund_details: { refund_status: 'PENDING' },
       metadata: { branch: '12' },
     };
-    const report = vi.spyOn(bench.deps.service, 'reportSettlement');
+    const report = jest.spyOn(bench.deps.service, 'reportSettlement');
     await settled(reference, { status: 'COMPLETED', ...details, secret: { pin: '1' } });
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
     const [sent] = report.mock.calls.at(-1) ?? [];
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     expect(sent).toMatchObject({ provider_reference_id: reference, status: 'COMPLETED', ...details });
     expect(sent).not.toHaveProperty('secret');
   });
@@ -97,7 +97,7 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     const { inbox } = bench.store;
     const get = inbox.get.bind(inbox);
     const { reference, handle } = await tracked('suspended');
-    const reading = vi.spyOn(inbox, 'get').mockImplementationOnce(async (id) => {
+    const reading = jest.spyOn(inbox, 'get').mockImplementationOnce(async (id) => {
       const row = await get(id);
       suspendedMs += 11_000;
       return row;
@@ -105,7 +105,7 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     const id = await settled(reference, { status: 'COMPLETED' });
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
     const attempts = reading.mock.calls.filter(([read]) => read === id);
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
     expect(attempts).toHaveLength(2);
     expect(await serviceStatus(reference)).toBe('COMPLETED');
   });
@@ -126,7 +126,7 @@ describe("a provider's trusted settlement, reported to the service,", () => {
   test('parks with what is wrong, and is not sent, if what the service wants of it is not in its body', async () => {
     const { reference, handle } = await tracked('unsendable');
     const before = await serviceStatus(reference);
-    const report = vi.spyOn(bench.deps.service, 'reportSettlement');
+    const report = jest.spyOn(bench.deps.service, 'reportSettlement');
     report.mockRejectedValueOnce(
       new InvalidRequestError('reportSettlement', [{ path: 'crypto_payment', problem: 'is missing' }]),
     );
@@ -138,7 +138,7 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     expect(await serviceStatus(reference)).toBe(before);
     await order(handle, 'mark-completed');
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
-    vi.restoreAllMocks();
+    jest.restoreAllMocks();
   });
 
   test('is found in the inbox if a person vouched for it, and its event has an id of its own', async () => {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test } from '@jest/globals';
 import { InvalidRequestError } from '../../src/service-client/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { newReference } from '../harness/references.js';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { accessOf, openService } from '../../harness/service.js';
 import { createServiceClient, type ServiceClient } from '../../../src/service-client/index.js';
 import { DEVELOPMENT_SERVICE_TOKEN } from '../../../src/config/settings.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { operationNames, operations } from '../../../src/contract/index.js';
 import type { Operation } from '../../../src/contract/operation.js';
 import { callerOf, PATHS, sample } from './caller.js';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { submitFingerprint } from '../../../src/store/store-key.js';
 import { openStack, type Stack } from '../../end-to-end/stack.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';

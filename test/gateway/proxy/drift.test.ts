@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { createServiceClient, type ServiceClient } from '../../../src/service-client/index.js';
 import { accessOf } from '../../harness/service.js';
 import { newReference } from '../../harness/references.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { callerOf, invoiceBody, PATHS, paymentBody, type Caller } from './caller.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';
 import { newReference } from '../../harness/references.js';

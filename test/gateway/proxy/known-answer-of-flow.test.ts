@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Refusal } from '../../../src/gateway/http/refusal.js';
 import { answerByState, answerOfFlow } from '../../../src/gateway/proxy/known-answer.js';
 import type { MoneyRequest } from '../../../src/gateway/proxy/money-request.js';

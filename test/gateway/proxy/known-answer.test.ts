@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createKeyring } from '../../../src/keys/index.js';
 import { Refusal } from '../../../src/gateway/http/refusal.js';
 import { answerOfClaim, claimOf } from '../../../src/gateway/proxy/known-answer.js';

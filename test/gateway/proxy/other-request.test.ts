@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { withTimeScale } from '../../../src/gateway/flows/start.js';
 import { callerOf, sample } from './caller.js';
 import { gatewayUnderTest, type GatewayUnderTest } from '../setup/gateway-under-test.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { Refusal } from '../../../src/gateway/http/refusal.js';
 import { withReference } from '../../../src/gateway/proxy/send-money.js';
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { operations } from '../../../src/contract/index.js';
 import { flowOf } from '../../../src/flows/index.js';
 import { callerOf, invoiceBody, PATHS, sample, type Caller } from './caller.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { createPayOrders } from '../../../src/gateway/proxy/pay-orders.js';
 import type { Store } from '../../../src/store/store.js';
 import { withTemporaryStore } from '../../store/temporary-store.js';

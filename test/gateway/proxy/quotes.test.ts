@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import type { QuoteTerms } from '../../../src/store/quote.js';
 import { bridgeBody, callerOf, PATHS, QUOTE_BODY, type Caller } from './caller.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { operationNames, operations, type OperationName } from '../../../src/contract/index.js';
 import type { Operation } from '../../../src/contract/operation.js';
 import { ERROR_BODIES } from '../../../src/sandbox/settings.js';

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it } from '@jest/globals';
 import { until } from '../../harness/until.js';
 import { callerOf, sample, type Caller } from './caller.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';

@@ -2,12 +2,12 @@ import { mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { packageRoot } from '../../../src/package-root.js';
 import { ensureBuilt } from '../ensure-built.js';
 import { mustRun, runProgram } from '../run-program.js';
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+jest.setTimeout(300_000);
 
 const root = packageRoot();
 const CLIENT = 'towline-client';

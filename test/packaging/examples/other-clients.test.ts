@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { expect, vi, test } from 'vitest';
+import { expect, jest, test } from '@jest/globals';
 import { packageRoot } from '../../../src/package-root.js';
 import { mustRun, runProgram } from '../run-program.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+jest.setTimeout(120_000);
 
 const root = packageRoot();
 const example = (name: string) => join(root, 'examples', name);

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { describe, expect, vi, test } from 'vitest';
+import { describe, expect, jest, test } from '@jest/globals';
 import { packageRoot } from '../../../src/package-root.js';
 import { pythonWith } from './python-environment.js';
 import { runProgram } from '../run-program.js';
 import { keyring } from '../../harness/fixed.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+jest.setTimeout(300_000);
 
 const folder = join(packageRoot(), 'examples', 'python');
 const python = await pythonWith(join(folder, 'requirements.txt'));

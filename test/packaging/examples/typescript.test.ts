@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, vi, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { createCallbackSender } from '../../../src/callbacks/index.js';
 import { packageRoot } from '../../../src/package-root.js';
 import { startSandbox } from '../../../src/sandbox/sandbox.js';
@@ -11,7 +11,7 @@ import { SERVICE_TOKEN } from '../../harness/fixed.js';
 import { KINDS } from '../../harness/kinds.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
 
-vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+jest.setTimeout(300_000);
 
 const CALLBACK_SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
 const newReference = () => `example-${randomUUID()}`;

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { readSettings } from '../../../src/config/index.js';
 import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
@@ -11,7 +11,7 @@ import { mustRun, runProgram } from '../run-program.js';
 import { publicTools } from './python.js';
 
 // The first run on a machine builds Helm.
-vi.setConfig({ hookTimeout: 600_000 });
+jest.setTimeout(600_000);
 
 const CHART = join(packageRoot(), 'tools', 'helm', 'towline');
 /** The oldest that the chart allows, and the newest that the validator knows. */

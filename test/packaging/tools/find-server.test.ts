@@ -1,6 +1,6 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test } from '@jest/globals';
 import { downloadServer } from '../../../src/dev-server/download-server.js';
 import { pinnedCliVersion, findServer, NoTemporalServerError } from '../../../src/dev-server/find-server.js';
 import { packageRoot } from '../../../src/package-root.js';

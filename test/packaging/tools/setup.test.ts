@@ -1,6 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { packageRoot } from '../../../src/package-root.js';
 import { scratchFolder, writeScript } from '../../tools/scratch.js';
 

@@ -1,0 +1,48 @@
+// Jest's own test runner, jest-circus, but for one thing: Node itself loads the test files, in Jest's worker process. So a
+// module is loaded once per worker and not once per test file, which would take a third of all CPU time.
+import { createRequire, register } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import circus from 'jest-circus/runner';
+
+register('../../../tools/typescript-hooks.mjs', import.meta.url);
+register('./globals-hook.mjs', import.meta.url);
+
+const require = createRequire(import.meta.url);
+/** What jest-circus keeps in the global scope, by the descriptions of its symbols. */
+const STATE = [
+  'EVENT_HANDLERS',
+  'JEST_STATE_SYMBOL',
+  'LOG_ERRORS_BEFORE_RETRY',
+  'RETRY_IMMEDIATELY',
+  'RETRY_TIMES',
+  'TEST_TIMEOUT_SYMBOL',
+  'WAIT_BEFORE_RETRY',
+];
+let loaded = 0;
+
+/** Jest's interface of a `testRunner`. */
+export default function runTestFile(globalConfig, config, environment, runtime, testPath, sendMessageToJest) {
+  Object.assign(runtime, {
+    requireInternalModule: requireAnew,
+    unstable_shouldLoadAsEsm: () => true,
+    async unstable_importModule(path) {
+      const { href } = pathToFileURL(path);
+      // The setup files.
+      if (path !== testPath) return import(href);
+      environment.beforeTestFile();
+      loaded += 1;
+      // By another name each time, so that it is run each time.
+      return import(`${href}?${loaded}`);
+    },
+  });
+  globalThis.jest = runtime.jestGlobals.jestObjectFor(testPath);
+  return circus.default(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
+}
+
+/** The tests of a file, its hooks and its handlers are state of that module. */
+function requireAnew(path) {
+  for (const symbol of Object.getOwnPropertySymbols(globalThis))
+    if (STATE.includes(symbol.description)) delete globalThis[symbol];
+  delete require.cache[path];
+  return require(path);
+}
