@@ -46,7 +46,7 @@ async function sendWithCard(flow: Flow, payment: Payment, terms: StepTerms): Pro
     if (attempt.kind !== 'not-sent') return attempt;
     const delayMs = flow.scaled(Math.max(attempt.afterMs ?? 0, pauseMs));
     if (Date.now() - startedAtMs + delayMs >= CARD_LIFE_MS) return voidOrUnknown(flow, terms, attempt.why);
-    flow.note(`not sent (${attempt.why}); tried again while the card is kept`);
+    flow.note('not-sent', `not sent (${attempt.why}); tried again while the card is kept`);
     await sleep(delayMs);
     pauseMs *= 2;
   }

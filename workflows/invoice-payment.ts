@@ -86,7 +86,7 @@ async function payOrFollow(flow: Flow, payment: Payment, desk: PayUpdates, step:
 
 /** Reads the generated invoice: a service that knew the reference may return an invoice of another amount. */
 async function checkInvoice(flow: Flow, payment: Payment): Promise<void> {
-  flow.note('reads the invoice: it is paid only if it is the one that was asked for');
+  flow.note('reading-invoice', 'reads the invoice: it is paid only if it is the one that was asked for');
   const theirs = await readInvoice(flow, payment);
   if (theirs === 'paid') {
     const shown = await within(flow, SETTLE_PATIENCE_MS, readingOf(flow, payment));
@@ -96,7 +96,7 @@ async function checkInvoice(flow: Flow, payment: Payment): Promise<void> {
     return;
   }
   const other = otherInvoice(payment, theirs);
-  if (other === undefined) return flow.enter('generated', 'the invoice can be paid', 'service');
+  if (other === undefined) return flow.enter('generated', 'invoice-payable', 'the invoice can be paid', 'service');
   const options = { without: ['mark-refunded'] } as const;
   const isPaid = () => paidByEvent(payment);
   const decision = await askAbout(flow, 'duplicate_mismatch', () => ({ ...other }), isPaid, options);
@@ -205,7 +205,7 @@ const NOTHING_RECEIVED: Partial<Payment> = {
 async function awaitPayCommand(flow: Flow, payment: Payment, desk: PayUpdates): Promise<'ordered' | 'paid'> {
   const isOrdered = () => PAY.step in payment.steps;
   const canGoOn = () => tooLong(flow) && !desk.busy() && canContinueAsNew(flow);
-  if (!isOrdered()) flow.enter('awaiting-payment', 'waits for the order to pay');
+  if (!isOrdered()) flow.enter('awaiting-payment', 'awaiting-payment', 'waits for the order to pay');
   for (;;) {
     const isUnclear = () => payment.mismatches.length > 0;
     const hasWork = () => isOrdered() || isUnclear() || payment.lookNow || canGoOn();

@@ -31,7 +31,8 @@ export const onramp = paymentFlow(
 function noteHowToPay(flow: Flow, payment: Payment): void {
   const { redirectUrl } = (payment.answer ?? {}) as Partial<OnrampCreation>;
   const { mobileMoney, bankCheckout } = payment.input as OnrampInput;
-  if (redirectUrl) flow.note('the customer pays at the redirect URL that the answer carries');
-  else if (mobileMoney !== undefined) flow.note('the customer is asked to pay on the phone');
-  else if (bankCheckout !== undefined) flow.note('the redirect URL of the checkout was lost with the answer');
+  if (redirectUrl) flow.note('pays-at-redirect', 'the customer pays at the redirect URL that the answer carries');
+  else if (mobileMoney !== undefined) flow.note('pays-on-phone', 'the customer is asked to pay on the phone');
+  else if (bankCheckout !== undefined)
+    flow.note('redirect-lost', 'the redirect URL of the checkout was lost with the answer');
 }

@@ -59,6 +59,7 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
       const given = { invoice, amountMsat, paymentHash, expiresAt, expiresAtMs: Date.now() + lifeMs };
       payment.refund = { ...(payment.refund ?? NONE), given, handedOver: false };
       flow.note(
+        'refund-invoice-given',
         `a refund invoice over ${amountMsat} msat was given and checked${unsure}; good until ${expiresAt}`,
         actor,
       );
@@ -148,7 +149,7 @@ async function untilHandedOver(flow: Flow, payment: Payment, plan: TrackPlan, gi
     flow.extendDeadline();
   } else if (expired && refund.given === given) {
     payment.refund = { ...refund, asked: true, given: null };
-    flow.note('the refund invoice expired before it was handed over');
+    flow.note('refund-invoice-expired', 'the refund invoice expired before it was handed over');
   }
 }
 

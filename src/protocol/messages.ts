@@ -1,4 +1,4 @@
-import type { FlowKind, FlowState, ParkAction, ParkReason } from './vocabulary.js';
+import type { FlowKind, FlowState, ParkAction, ParkReason, TimelineCode } from './vocabulary.js';
 
 /** An inbox row on its way into a flow: no personal data, only what the flow compares and decides by. */
 export interface FlowEvent {
@@ -23,6 +23,9 @@ export interface TimelineEntry {
   readonly stage: string;
   /** `flow`, `service`, `provider`, or a person's token name. */
   readonly by: string;
+  /** What happened, for programs: `detail` may be worded otherwise in a later version. */
+  readonly code: TimelineCode;
+  /** The same, as a sentence for a person. */
   readonly detail: string;
 }
 

@@ -128,6 +128,59 @@ export const END_REASONS = [
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 
+/** What an entry of a flow's timeline records. The sentence beside it is for a person. */
+export const TIMELINE_CODES = [
+  'quoted',
+  'awaiting-approval',
+  'quote-approved',
+  'awaiting-payment',
+  'pay-ordered',
+  'reading-invoice',
+  'invoice-payable',
+  'paid-elsewhere',
+  'sending',
+  'not-sent',
+  'accepted',
+  'proven',
+  'send-held-back',
+  'outcome-unknown',
+  'send-again-ordered',
+  'send-again-failed',
+  'may-still-send',
+  'closed-and-reported',
+  'not-closed',
+  'watching',
+  'pays-at-redirect',
+  'pays-on-phone',
+  'redirect-lost',
+  'event-applied',
+  'event-differs',
+  'event-unverified',
+  'status-unknown',
+  'status-looked-up',
+  'plaintext-dropped',
+  'settlement-reported',
+  'report-refused',
+  'report-not-taken',
+  'refund-awaited',
+  'refund-not-possible',
+  'sending-refund',
+  'refund-accepted',
+  'refund-failed',
+  'refund-invoice-given',
+  'refund-invoice-expired',
+  'deadline-passed',
+  'inbox-not-read',
+  'not-asked',
+  'parked',
+  'decided-meanwhile',
+  'order-taken',
+  'order-refused',
+  'cancel-refused',
+  'ended',
+] as const;
+export type TimelineCode = (typeof TIMELINE_CODES)[number];
+
 /** camelCase of a kind: its Temporal workflow type. */
 export function workflowTypeOf(kind: FlowKind): string {
   return kind.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());

@@ -5,7 +5,13 @@ import { PARK_SENTENCES } from '../../src/protocol/vocabulary.js';
 import { MAX_TIMELINE } from '../../workflows/engine/policies.js';
 import { currentDetails, withEntry } from '../../workflows/engine/timeline.js';
 
-const entry = (index: number): TimelineEntry => ({ at: '', stage: '', by: 'flow', detail: String(index) });
+const entry = (index: number): TimelineEntry => ({
+  at: '',
+  stage: '',
+  by: 'flow',
+  code: 'sending',
+  detail: String(index),
+});
 const written = (count: number) =>
   Array.from({ length: count }, (_, index) => entry(index)).reduce<readonly TimelineEntry[]>(withEntry, []);
 const numbers = (timeline: readonly TimelineEntry[]) => timeline.map(({ detail }) => Number(detail));
@@ -42,7 +48,8 @@ describe('the timeline', () => {
 
 describe('what the Temporal UI shows of a flow', () => {
   const timeline = Array.from({ length: 14 }, (_, index): TimelineEntry => {
-    return { at: `2026-01-31T12:30:${index + 10}.123Z`, stage: 'tracking', by: 'service', detail: `step ${index}` };
+    const at = `2026-01-31T12:30:${index + 10}.123Z`;
+    return { at, stage: 'tracking', by: 'service', code: 'event-applied', detail: `step ${index}` };
   });
   const running: FlowView = {
     kind: 'onramp',

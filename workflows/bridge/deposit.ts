@@ -38,14 +38,14 @@ import type { Post } from '../engine/post.js';
  * (by its answer, by the claim, or by a trusted event); every other result ends the flow.
  */
 export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void> {
-  flow.enter('depositing', 'sending the deposit');
+  flow.enter('depositing', 'sending', 'sending the deposit');
   const submitted = await submit(flow, postOf(flow, transfer));
   switch (submitted.kind) {
     case 'accepted':
       return accepted(flow, transfer, submitted.answer as BridgeDeposit | null | undefined);
     case 'proven':
       flow.answer = { kind: 'none', reason: 'proven by an event, the answer itself was lost' };
-      return flow.enter('tracking', 'a trusted event proves that the service has the deposit', 'service');
+      return flow.enter('tracking', 'proven', 'a trusted event proves that the service has the deposit', 'service');
     case 'rejected': {
       if (flow.vetoed(true)) return askForEnd(flow, 'the refusal of the deposit', VETOED, true);
       const { httpStatus, message, code } = submitted.rejection;
@@ -71,7 +71,7 @@ async function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | 
   flow.serviceReference = answer?.kotani_reference_id ?? null;
   transfer.proven = true;
   flow.answer = { kind: 'accepted', answer };
-  flow.enter('tracking', `deposit accepted (${answer?.status ?? 'its answer is not known'})`, 'service');
+  flow.enter('tracking', 'accepted', `deposit accepted (${answer?.status ?? 'its answer is not known'})`, 'service');
   handleTransferEvents(flow, transfer);
 }
 
@@ -156,7 +156,8 @@ const NOT_TAKEN: SubmitOutcome = { kind: 'quote-expired', by: 'us' };
  * ever more slowly.
  */
 async function pauseUntaken(flow: Flow, claim: ClaimRef, untaken: number): Promise<void> {
-  if (untaken === 1) flow.note('no worker took the deposit while its quote was young: money is stopped, or is behind');
+  if (untaken === 1)
+    flow.note('not-sent', 'no worker took the deposit while its quote was young: money is stopped, or is behind');
   const pauseMs = Math.min(UNTAKEN_PAUSE_MS * 2 ** (untaken - 1), UNTAKEN_PAUSE_MOST_MS);
   await submitUntilDeadline(flow, claim, () => sleep(flow.scaled(pauseMs), { summary: 'Wait for a worker' }));
 }
@@ -183,7 +184,7 @@ async function quoteAgain(
   const worse = whyWorse(agreed, quote, input.maxSlippageBps);
   if (worse !== null) return noQuote(flow, claim, worse);
   transfer.quote = { ...quote, quotedAtMs };
-  flow.note(`quoted again, ${quoteInWords(transfer.quote)}`);
+  flow.note('quoted', `quoted again, ${quoteInWords(transfer.quote)}`);
   return null;
 }
 

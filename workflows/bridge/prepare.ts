@@ -23,7 +23,7 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
   flow.handlePlaintext(prepared.allowPlaintext);
   flow.keepFingerprint(prepared.fingerprint);
   const quote = { ...prepared.quote, quotedAtMs: askedAtMs };
-  flow.note(quoteInWords(quote));
+  flow.note('quoted', quoteInWords(quote));
   const transfer: Transfer = {
     input: prepared.input,
     fingerprint: prepared.fingerprint,
@@ -78,10 +78,10 @@ export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<voi
     },
   );
   if (transfer.input.approval === 'none') return;
-  flow.enter('awaiting-approval', 'waiting for the approval of the quote (approve-quote)');
+  flow.enter('awaiting-approval', 'awaiting-approval', 'waiting for the approval of the quote (approve-quote)');
   await unlessStopped(flow, () => condition(() => approval.by !== null));
   approval.isTaken = true;
-  flow.note('quote approved', approval.by ?? 'flow');
+  flow.note('quote-approved', 'quote approved', approval.by ?? 'flow');
 }
 
 const NOT_AWAITED = 'The flow waits for no approval of a quote.';

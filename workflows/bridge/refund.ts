@@ -26,7 +26,12 @@ import type { Post } from '../engine/post.js';
  */
 export function settleFailure(flow: Flow, transfer: Transfer): Promise<Outcome> {
   if (endStep(endEvidence(transfer)).do === 'refund') {
-    flow.enter('refunding', `failed (stage: ${stageOf(transfer)}); waiting for its refund`, 'service');
+    flow.enter(
+      'refunding',
+      'refund-awaited',
+      `failed (stage: ${stageOf(transfer)}); waiting for its refund`,
+      'service',
+    );
     // A failure that is reported past the deadline gets a deadline of its own.
     if (flow.deadlinePassed) flow.extendDeadline();
   }
@@ -97,7 +102,7 @@ async function askForRefund(
   if (decision.action !== 'refund-now') return endFromDecision(decision);
   const now = refundTerms(flow, transfer);
   if (typeof now === 'string') {
-    flow.note(`refund-now is not possible: ${now}`);
+    flow.note('refund-not-possible', `refund-now is not possible: ${now}`);
     return askForRefund(flow, transfer, now, now);
   }
   return typeof terms !== 'string' && isStill(flow, transfer, terms)
@@ -117,7 +122,7 @@ async function sendRefund(
   if (refusal !== null) return askForRefund(flow, transfer, order, refusal);
   // It has a deadline of its own if the flow's own is over.
   if (flow.deadlinePassed) flow.extendDeadline();
-  flow.enter('refunding', `sending the refund of ${order.cryptoAmount} ${order.token}`);
+  flow.enter('refunding', 'sending-refund', `sending the refund of ${order.cryptoAmount} ${order.token}`);
   const submitted = await sentOrWhyNot(flow, postOf(flow, transfer, order));
   if (submitted instanceof HeldBack) {
     // What the flow has taken since is judged like everything before; what it has not, a person must judge.
@@ -130,7 +135,7 @@ async function sendRefund(
   }
   switch (submitted.kind) {
     case 'accepted':
-      flow.note('the refund was accepted by the service; waiting for its confirmation', 'service');
+      flow.note('refund-accepted', 'the refund was accepted by the service; waiting for its confirmation', 'service');
       return refundConfirmed(flow, transfer, order);
     case 'proven':
       return refundedElsewhere(flow, transfer);
@@ -276,7 +281,7 @@ async function refundConfirmed(flow: Flow, transfer: Transfer, order: OrderedRef
 }
 
 async function refundFailed(flow: Flow, transfer: Transfer, why: string): Promise<Outcome> {
-  flow.note(`the refund failed: ${why}`, 'service');
+  flow.note('refund-failed', `the refund failed: ${why}`, 'service');
   for (;;) {
     const decision = await askAbout(flow, 'refund_failed', () => ({ why }), isDecided(transfer));
     if (decision !== 'decided') return endFromDecision(decision);

@@ -40,12 +40,12 @@ async function takeOutcome(flow: Flow, transfer: Transfer, report: Report, outco
   const { event, status } = report;
   if (outcome.kind === 'reported') {
     transfer.serviceKnows = foldStatus(transfer.serviceKnows, status);
-    return flow.note(`${status} reported to the service`);
+    return flow.note('settlement-reported', `${status} reported to the service`);
   }
   if (outcome.kind === 'not-taken') return askAndReportOn(flow, transfer, report, outcome.message);
   const by =
     outcome.httpStatus === null ? 'no report could be made' : `the service refused the report (${outcome.httpStatus})`;
-  flow.note(`${status}: ${by}: ${outcome.message}`, outcome.httpStatus === null ? 'flow' : 'service');
+  flow.note('report-refused', `${status}: ${by}: ${outcome.message}`, outcome.httpStatus === null ? 'flow' : 'service');
   const evidence = () => ({ status, ...outcome });
   carryOut(transfer, event, await askAbout(flow, 'report_refused', evidence, isOvertaken(transfer, status)));
 }
@@ -53,7 +53,7 @@ async function takeOutcome(flow: Flow, transfer: Transfer, report: Report, outco
 /** The service cannot be reached now: a person is asked, and the report is tried meanwhile. */
 async function askAndReportOn(flow: Flow, transfer: Transfer, report: Report, message: string): Promise<void> {
   const { event, status, order } = report;
-  flow.note(`${status} could not be reported to the service so far: ${message}`);
+  flow.note('report-not-taken', `${status} could not be reported to the service so far: ${message}`);
   const summary = `Report ${status} on, while a person decides`;
   const reporting = observed(() => act(READ, summary, flow.timeScale).reportSettlement(order));
   const evidence = () => ({ status, kind: 'not-taken', message });

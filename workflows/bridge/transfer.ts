@@ -160,7 +160,7 @@ function apply(flow: Flow, transfer: Transfer, event: FlowEvent): boolean {
   transfer.cameIn = smallest(transfer.cameIn, event.facts);
   const status = asBridgeStatus(event.status);
   if (status === undefined) {
-    flow.note(`unknown status ${event.status ?? '(none)'} kept; it is not final`, whoSays(event));
+    flow.note('status-unknown', `unknown status ${event.status ?? '(none)'} kept; it is not final`, whoSays(event));
     return true;
   }
   const isNew = !transfer.statuses.seen.includes(status);
@@ -171,7 +171,7 @@ function apply(flow: Flow, transfer: Transfer, event: FlowEvent): boolean {
   if (status === 'COMPLETED') transfer.completion = { ...event.facts, ...transfer.completion };
   const saysMore = status === 'FAILED' && learnFailure(transfer, event);
   if (!isNew && !saysMore) return false;
-  flow.note(`${status} (${event.proof ?? 'trusted'})`, whoSays(event));
+  flow.note('event-applied', `${status} (${event.proof ?? 'trusted'})`, whoSays(event));
   return true;
 }
 

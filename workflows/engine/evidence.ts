@@ -86,7 +86,11 @@ function absorb(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEv
   const differs = isUnopened(event) ? ['body'] : rules.differs(event);
   if (differs.length === 0) return take(flow, evidence, rules, event);
   evidence.mismatches = [...evidence.mismatches, { event, differs }];
-  flow.note(`${event.status ?? '(no status)'} differs from what we know in: ${differs.join(', ')}`, whoSays(event));
+  flow.note(
+    'event-differs',
+    `${event.status ?? '(no status)'} differs from what we know in: ${differs.join(', ')}`,
+    whoSays(event),
+  );
   return 'conflicting';
 }
 
@@ -113,7 +117,7 @@ function keepUnverified(flow: Flow, evidence: Evidence, rules: EventRules, event
   const isFirst = isFirstOfItsEnding(evidence, event) || isFirstToClaim(evidence, rules, event);
   if (evidence.unverified.length < MAX_UNTRUSTED || isFirst) {
     evidence.unverified = [...evidence.unverified, event];
-    flow.note(`unverified ${event.status ?? '(no status)'}: kept, moves nothing`, whoSays(event));
+    flow.note('event-unverified', `unverified ${event.status ?? '(no status)'}: kept, moves nothing`, whoSays(event));
   }
   return 'unverified';
 }

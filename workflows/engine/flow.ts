@@ -14,7 +14,12 @@ import type {
   TimelineEntry,
   SubmitAnswer,
 } from '../../src/protocol/messages.js';
-import { defaultDeadlineSeconds, type FlowKind, type FlowState } from '../../src/protocol/vocabulary.js';
+import {
+  defaultDeadlineSeconds,
+  type FlowKind,
+  type FlowState,
+  type TimelineCode,
+} from '../../src/protocol/vocabulary.js';
 import type { Meaning } from '../../src/protocol/statuses.js';
 import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
 import type { ClaimRef } from '../../activities/types.js';
@@ -105,8 +110,9 @@ export interface Flow {
   /** Scales a wait of our own, in milliseconds. */
   scaled(ms: number): number;
   /** Enters a stage; the timeline and the UI's current details show it. */
-  enter(stage: string, detail: string, by?: string): void;
-  note(detail: string, by?: string): void;
+  enter(stage: string, code: TimelineCode, detail: string, by?: string): void;
+  /** Adds to the timeline: `code` for programs, `detail` for a person. */
+  note(code: TimelineCode, detail: string, by?: string): void;
   /** The flow waits longer: one more default deadline, or until the time that a person's `keep-waiting` gives. */
   extendDeadline(until?: string): void;
   handlePlaintext(allowed: boolean): void;
@@ -177,13 +183,13 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
       return reports;
     },
     scaled: (ms) => Math.max(1, Math.ceil(ms * timeScale)),
-    enter(next, detail, by = 'flow') {
+    enter(next, code, detail, by = 'flow') {
       stage = next;
-      flow.note(detail, by);
+      flow.note(code, detail, by);
     },
-    note(detail, by = 'flow') {
+    note(code, detail, by = 'flow') {
       updatedAt = new Date().toISOString();
-      timeline = withEntry(timeline, { at: updatedAt, stage, by, detail });
+      timeline = withEntry(timeline, { at: updatedAt, stage, by, code, detail });
       setCurrentDetails(currentDetails(flow.view()));
     },
     extendDeadline(until) {
@@ -224,7 +230,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
       flow.book.close();
       flow.parked = null;
       stage = 'done';
-      flow.note(ending.detail);
+      flow.note('ended', ending.detail);
     },
     signals: () => signals,
     carry: () => ({
@@ -252,7 +258,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     else if (allowPlaintext) eventsOf(argument.__plaintext).forEach((event) => flow.book.take(event));
     else {
       droppedPlaintext += 1;
-      flow.note(`dropped an unencrypted message (${droppedPlaintext} so far)`);
+      flow.note('plaintext-dropped', `dropped an unencrypted message (${droppedPlaintext} so far)`);
     }
   }
 

@@ -12,14 +12,14 @@ export async function readInbox(flow: Flow, patienceMs = STORE_PATIENCE_MS): Pro
   const [claim] = flow.claims();
   const order = { flowId: flow.flowId, ...(claim === undefined ? {} : { claim }) };
   const events = await within(flow, patienceMs, () => act(STORE, 'Read the inbox', flow.timeScale).readInbox(order));
-  if (events === undefined) flow.note('the inbox could not be read');
+  if (events === undefined) flow.note('inbox-not-read', 'the inbox could not be read');
   for (const event of events ?? []) flow.book.take(event);
   return events !== undefined;
 }
 
 /** At a deadline. */
 export async function checkInbox(flow: Flow): Promise<void> {
-  flow.note('the deadline passed; looking at the inbox once more');
+  flow.note('deadline-passed', 'the deadline passed; looking at the inbox once more');
   await readInbox(flow);
 }
 

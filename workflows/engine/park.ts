@@ -60,7 +60,7 @@ export async function park(
   flow.parked = { reason, since, actions, evidence: { ...evidence, ...more } };
   flow.resolution = null;
   showParked(reason);
-  flow.note(`parked: ${reason}`);
+  flow.note('parked', `parked: ${reason}`);
   const shown = endingsOf(provenOf(flow));
   const settled = () => flow.resolution !== null || flow.stop !== null || decided();
   // It waits for the store for as long as that is unavailable, and the flow does not wait for it.
@@ -76,15 +76,15 @@ export async function park(
   void notifyUnparked(flow, since);
   if (order !== null && why !== null) {
     flow.refused = { order, why };
-    flow.note(`${order.action} refused: ${why}`, order.actor);
+    flow.note('order-refused', `${order.action} refused: ${why}`, order.actor);
   }
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (order === null) {
-    flow.note('a late event decided');
+    flow.note('decided-meanwhile', 'a late event decided');
     return 'decided';
   }
   if (why === null) {
-    flow.note(`${order.action}: ${order.note}`, order.actor);
+    flow.note('order-taken', `${order.action}: ${order.note}`, order.actor);
     return order;
   }
   return 'decided';

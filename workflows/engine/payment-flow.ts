@@ -46,7 +46,7 @@ export function paymentFlow(kind: FlowKind, plan: PaymentPlan | WatchPlan, own: 
         await submitPayment(flow, payment, plan);
         own.submitted?.(flow, payment);
       } else {
-        if (carried === undefined && 'watching' in plan) flow.enter('tracking', plan.watching);
+        if (carried === undefined && 'watching' in plan) flow.enter('tracking', 'watching', plan.watching);
         handlePaymentEvents(flow, payment, plan);
       }
       return trackPayment(flow, payment, plan);

@@ -10,7 +10,7 @@ import type {
 import { paymentStateOf, type PaymentState } from '../../src/protocol/decisions.js';
 import { isFinal, classifyStatus, type Meaning, type StatusMap } from '../../src/protocol/statuses.js';
 import { isUnread, type FlowEvent, type SubmitAnswer } from '../../src/protocol/messages.js';
-import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
+import type { EndReason, ParkReason, TimelineCode } from '../../src/protocol/vocabulary.js';
 import { unlessStopped } from './stop.js';
 import { checkInput } from './activities.js';
 import { handleEvents, whoSays, type EventRules, differences, pick } from './evidence.js';
@@ -185,8 +185,9 @@ function apply(flow: Flow, payment: Payment, plan: TrackPlan, event: FlowEvent):
     if (!plan.isOnlyHinted) payment.eventMeanings = [...payment.eventMeanings, meaning];
     payment.lookNow ||= isFinal(meaning) || meaning === 'refund-pending';
   } else payment.provenMeanings = [...payment.provenMeanings, meaning];
-  const unknown = word.toUpperCase() in plan.words ? '' : ': an unknown word, kept; it is not final';
-  noteStatus(flow, payment, plan, `${word} (${event.proof ?? 'trusted'})${unknown}`, whoSays(event));
+  const isKnown = word.toUpperCase() in plan.words;
+  const detail = `${word} (${event.proof ?? 'trusted'})${isKnown ? '' : ': an unknown word, kept; it is not final'}`;
+  noteStatus(flow, payment, plan, isKnown ? 'event-applied' : 'status-unknown', detail, whoSays(event));
   return true;
 }
 
@@ -206,7 +207,7 @@ export function takeReading(flow: Flow, payment: Payment, plan: TrackPlan, readi
   if (!payment.provenMeanings.includes(meaning)) payment.provenMeanings = [...payment.provenMeanings, meaning];
   if (!payment.words.includes(status)) payment.words = [...payment.words, status];
   payment.proven = true;
-  noteStatus(flow, payment, plan, `${status} (looked up)`, 'service');
+  noteStatus(flow, payment, plan, 'status-looked-up', `${status} (looked up)`, 'service');
 }
 
 /** Keeps what the lookup shows of a payment of the invoice: what it does not show later, an older copy says. */
@@ -219,10 +220,17 @@ export function stageReached(payment: Payment, plan: TrackPlan): string | undefi
   return plan.stages?.findLast(([, words]) => words.some((word) => payment.words.includes(word)))?.[0];
 }
 
-function noteStatus(flow: Flow, payment: Payment, plan: TrackPlan, detail: string, by: string): void {
+function noteStatus(
+  flow: Flow,
+  payment: Payment,
+  plan: TrackPlan,
+  code: TimelineCode,
+  detail: string,
+  by: string,
+): void {
   const stage = stageReached(payment, plan);
-  if (stage === undefined) flow.note(detail, by);
-  else flow.enter(stage, detail, by);
+  if (stage === undefined) flow.note(code, detail, by);
+  else flow.enter(stage, code, detail, by);
 }
 
 /** Travels through continue-as-new. */

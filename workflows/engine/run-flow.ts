@@ -62,7 +62,7 @@ function answerUpdates(flow: Flow): void {
       const why = await tryStop(flow, 'cancelled', order);
       const refusal = why === null || flow.view().outcome !== null ? await whyNotCancelled(flow) : why;
       if (refusal === null) return { cancelled: true };
-      flow.note(`cancel refused: ${refusal}`, order.actor);
+      flow.note('cancel-refused', `cancel refused: ${refusal}`, order.actor);
       throw cancelRefused(refusal);
     },
     (order) => {
@@ -108,7 +108,7 @@ function handleUiCancel(flow: Flow): void {
       if (flow.view().outcome?.state === 'cancelled') return;
       const order = { actor: 'Temporal UI' };
       const refusal = await tryStop(flow, 'cancelled', order);
-      if (refusal !== null) flow.note(`cancel refused: ${refusal}`, order.actor);
+      if (refusal !== null) flow.note('cancel-refused', `cancel refused: ${refusal}`, order.actor);
     }),
   );
 }

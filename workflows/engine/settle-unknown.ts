@@ -39,8 +39,11 @@ import { knownOf, type Post, type SendAgain, type Submitted } from './post.js';
 export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled): Promise<Submitted | SendAgain> {
   flow.money = { at: 'sent' };
   const open = openOf(flow, post, outcome);
-  const what = open.heldBack ? post.noun : `${post.noun} may have been sent, and its outcome is unknown`;
-  flow.enter('outcome-unknown', `${what} (${open.why})`);
+  if (open.heldBack) flow.enter('outcome-unknown', 'send-held-back', `${post.noun} (${open.why})`);
+  else {
+    const what = `${post.noun} may have been sent, and its outcome is unknown`;
+    flow.enter('outcome-unknown', 'outcome-unknown', `${what} (${open.why})`);
+  }
   post.readEvents();
   if (open.heldBack) {
     // The event may be in the inbox, and not have reached the flow.
@@ -219,10 +222,13 @@ async function close(flow: Flow, post: Post, open: Open, order: { actor: string;
     // A trusted event may have come while the claim was being closed: if that cannot be known, this is no end yet.
     const isRead = await readInbox(flow);
     if (isRead && knownOf(post) === 'nothing') return (post.onNotExecuted ?? endNotExecuted)(by);
-    flow.note(`its claim is closed, and a trusted event ${isRead ? 'reports' : 'may report'} it`);
+    flow.note(
+      'closed-and-reported',
+      `its claim is closed, and a trusted event ${isRead ? 'reports' : 'may report'} it`,
+    );
     return settleOn(flow, post, open);
   }
-  flow.note(`not closed: ${phase === undefined ? 'the store does not answer' : `the claim is ${phase}`}`);
+  flow.note('not-closed', `not closed: ${phase === undefined ? 'the store does not answer' : `the claim is ${phase}`}`);
   return settleOn(flow, post, open);
 }
 
@@ -250,10 +256,10 @@ async function sendAgain(
   if (ordered !== true) {
     if (ordered === undefined)
       await holdBack(flow, post.claim, { actor, note: 'the order to send again was not confirmed' });
-    flow.note('not sent again: its claim could not be opened for another send');
+    flow.note('send-again-failed', 'not sent again: its claim could not be opened for another send');
     return settleOn(flow, post, open);
   }
-  flow.note(`to be sent again: ${note}`, actor);
+  flow.note('send-again-ordered', `to be sent again: ${note}`, actor);
   // It has a deadline of its own if the flow's own is over.
   if (flow.deadlinePassed) flow.extendDeadline();
   return unasked ? 'send-unasked' : 'send-again';

@@ -244,5 +244,5 @@ export async function holdBack(flow: Flow, claim: ClaimRef, order: ClaimOrder): 
   const isHeld = await within(flow, STORE_PATIENCE_MS, () =>
     act(STORE, 'Take back the order to send again', flow.timeScale).holdBack({ ...claim, order }),
   );
-  if (isHeld !== true) flow.note('an attempt that is under way may still send');
+  if (isHeld !== true) flow.note('may-still-send', 'an attempt that is under way may still send');
 }

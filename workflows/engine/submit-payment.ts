@@ -26,7 +26,7 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
   const terms = payment.steps[plan.step];
   if (terms === undefined) throw new TypeError(`the step ${plan.step} was not prepared`);
   payment.facts = terms.facts;
-  flow.enter('submitting', `sending ${plan.noun}`);
+  flow.enter('submitting', 'sending', `sending ${plan.noun}`);
   const submitted = await submit(flow, postOf(flow, payment, plan, terms));
   switch (submitted.kind) {
     case 'accepted':
@@ -38,6 +38,7 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
       answerCallers(flow, payment, plan, { kind: 'none', reason: `proven by ${by}, the answer itself was lost` });
       flow.enter(
         stageReached(payment, plan) ?? 'tracking',
+        'proven',
         `${payment.shownPaid === undefined ? 'a trusted event' : 'its lookup'} proves that the service has ${plan.noun}`,
         'service',
       );
@@ -106,7 +107,7 @@ function accepted(flow: Flow, payment: Payment, plan: PaymentPlan, answer: unkno
   payment.proven = true;
   const isOther = payment.otherRecord !== undefined;
   answerCallers(flow, payment, plan, isOther ? { kind: 'none', reason: 'conflict' } : { kind: 'accepted', answer });
-  flow.enter(stageReached(payment, plan) ?? 'tracking', `${plan.noun} accepted`, 'service');
+  flow.enter(stageReached(payment, plan) ?? 'tracking', 'accepted', `${plan.noun} accepted`, 'service');
   handlePaymentEvents(flow, payment, plan);
 }
 

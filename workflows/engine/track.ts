@@ -97,7 +97,7 @@ async function checkStatusAtDeadline(flow: Flow, payment: Payment, plan: TrackPl
   payment.lookNow = false;
   if (!plan.hasLookup) return;
   const isAsked = await lookOnce(flow, payment, plan, 'Deadline: look once more');
-  if (!isAsked) flow.note('the service could not be asked at the deadline');
+  if (!isAsked) flow.note('not-asked', 'the service could not be asked at the deadline');
 }
 
 async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {

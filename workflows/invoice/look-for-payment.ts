@@ -218,7 +218,7 @@ export function followPayment(flow: Flow, payment: Payment): 'paid' {
   payment.maybeAnother = true;
   forgetFailures(payment);
   flow.money = { at: 'sent' };
-  flow.enter('tracking', 'the invoice was paid by another way, and not by this flow', 'service');
+  flow.enter('tracking', 'paid-elsewhere', 'the invoice was paid by another way, and not by this flow', 'service');
   const answer = { kind: 'none', reason: 'paid by another way' } as const;
   flow.answer ??= answer;
   payment.answers = { ...payment.answers, [PAY.step]: answer };

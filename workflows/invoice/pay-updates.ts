@@ -47,7 +47,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
       if (payment.answers[PAY.step] !== undefined) throw notAllowed(PAID_BY_ANOTHER_WAY, PAID);
       payment.input = input;
       payment.steps = { ...payment.steps, [PAY.step]: terms };
-      flow.note('ordered to pay', order.actor);
+      flow.note('pay-ordered', 'ordered to pay', order.actor);
       // The wait for this order has used up its time, so the payment gets a deadline of its own.
       flow.extendDeadline();
     }

@@ -70,7 +70,7 @@ const TROUBLED_TRANSFERS: readonly Omit<Scene, 'kind'>[] = [
 ];
 
 function saysUnverified(view: Flow): boolean {
-  return view.timeline.some(({ detail }) => detail.startsWith('unverified COMPLETED'));
+  return view.timeline.some(({ code }) => code === 'event-unverified');
 }
 
 /** The demo: one flow of every kind by its definition, and transfers with faults. */

@@ -60,7 +60,13 @@ export const Flow = z.object({
     .object({ state, reason: z.string().nullable(), detail: z.string() } satisfies MembersOf<Outcome>)
     .nullable(),
   timeline: z.array(
-    z.object({ at: at(), stage: z.string(), by: z.string(), detail: z.string() } satisfies MembersOf<TimelineEntry>),
+    z.object({
+      at: at(),
+      stage: z.string(),
+      by: z.string(),
+      code: z.string().meta({ description: 'What happened, for programs.' }),
+      detail: z.string().meta({ description: 'The same, as a sentence for a person.' }),
+    } satisfies MembersOf<TimelineEntry>),
   ),
   proposal: proposal(),
 } satisfies MembersOf<FlowJson>);
