@@ -5,8 +5,8 @@ const PATIENCE_MS = 5_000;
 const PAUSE_MS = 10;
 /** jest-circus listens to these while a file runs. */
 const CIRCUS_EVENTS = ['uncaughtException', 'unhandledRejection', 'rejectionHandled'];
-/** Packages keep these for all copies of themselves. */
-const GLOBALS_OF_PACKAGES = ['__zod_globalConfig', '__zod_globalRegistry'];
+/** Packages keep these for all copies of themselves, once they are imported: zod, tslib. */
+const GLOBALS_OF_PACKAGES = /^__/;
 const RealDate = Date;
 
 const countsOf = (names) => {
@@ -20,7 +20,7 @@ export function tracesOfFile() {
   const events = process.eventNames().filter((name) => !CIRCUS_EVENTS.includes(name));
   return {
     counts: {
-      global: countsOf(Object.getOwnPropertyNames(globalThis).filter((name) => !GLOBALS_OF_PACKAGES.includes(name))),
+      global: countsOf(Object.getOwnPropertyNames(globalThis).filter((name) => !GLOBALS_OF_PACKAGES.test(name))),
       resource: countsOf(process.getActiveResourcesInfo()),
       'listener of the process': Object.fromEntries(events.map((name) => [String(name), process.listenerCount(name)])),
     },
