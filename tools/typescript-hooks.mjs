@@ -18,6 +18,11 @@ export async function load(url, context, nextLoad) {
   const { protocol, pathname } = new URL(url);
   if (protocol !== 'file:' || !pathname.endsWith('.ts')) return nextLoad(url, context);
   const filename = fileURLToPath(url);
-  const { code } = await transform(await readFile(filename, 'utf8'), { mode: 'strip-only', filename, module: true });
-  return { format: 'module', source: code, shortCircuit: true };
+  const source = await readFile(filename, 'utf8');
+  try {
+    const { code } = await transform(source, { mode: 'strip-only', filename, module: true });
+    return { format: 'module', source: code, shortCircuit: true };
+  } catch ({ message, startLine, startColumn }) {
+    throw new SyntaxError(`${filename}:${startLine}:${startColumn + 1}: ${message}`);
+  }
 }

@@ -4,6 +4,8 @@ import { createProgram } from '../../src/cli/program.js';
 import { startReceiver } from '../callbacks/receiver.js';
 import { run, scratchFolder } from './run.js';
 
+const scratch = await scratchFolder();
+
 const COMMANDS =
   'up gateway worker sandbox doctor notify store keys migrate temporal start list show watch wait approve pay refund-invoice cancel resolve withdraw events callbacks audit account completion'.split(
     ' ',
@@ -91,7 +93,7 @@ test('notify --test posts to every receiver, and says which one took it', async 
   receiver.answer = ({ body }) => ('text' in body ? 500 : 204);
   const key = 'abcdefghijklmnopqrstuvwxyz012345';
   const { code, out } = await run(['notify', '--test', '--json'], {
-    TOWLINE_HOME: await scratchFolder(),
+    TOWLINE_HOME: scratch,
     NOTIFY_URLS: [receiver.url, `slack:${receiver.url}`, `pagerduty:${receiver.url.replace('//', `//${key}@`)}`].join(),
     NOTIFY_SECRETS: `whsec_${Buffer.alloc(32, 3).toString('base64')}`,
     HEARTBEAT_URL: receiver.url,

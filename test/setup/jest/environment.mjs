@@ -2,6 +2,9 @@ import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 import { leftBehind, tracesOfFile } from './left-behind.mjs';
 
+const RealDate = Date;
+const realSetTimeout = setTimeout;
+
 /** Jest's interface of a `testEnvironment`: the worker process itself, without a context of its own. */
 export default class WorkerProcess {
   global = globalThis;
@@ -26,8 +29,13 @@ export default class WorkerProcess {
   /** What a file leaves behind fails it: its worker goes on with the next one. */
   async handleTestEvent({ name }, state) {
     if (name !== 'run_finish') return;
-    const left = await leftBehind(this.#before);
-    if (left.length > 0) state.unhandledErrors.push(new Error(`The test file leaves behind: ${left.join(', ')}`));
+    const fake = Date === RealDate && setTimeout === realSetTimeout ? [] : ['fake timers'];
+    this.fakeTimersModern.useRealTimers();
+    const left = [...fake, ...(await leftBehind(this.#before))];
+    if (left.length === 0) return;
+    const error = new Error(`The test file leaves behind: ${left.join(', ')}`);
+    error.stack = error.message;
+    state.unhandledErrors.push(error);
   }
 
   async teardown() {
