@@ -25,7 +25,7 @@ export function tracesOfFile() {
     counts: {
       global: countsOf(Object.getOwnPropertyNames(globalThis).filter((name) => !isOfPackage(name))),
       resource: countsOf(process.getActiveResourcesInfo()),
-      'listener of the process': Object.fromEntries(events.map((name) => [String(name), process.listenerCount(name)])),
+      'listener of the process': Object.fromEntries(events.map((name) => [String(name), ownListeners(name)])),
     },
     environment: { ...process.env },
     folder: process.cwd(),
