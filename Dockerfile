@@ -17,7 +17,7 @@ COPY --from=build /towline/examples examples
 COPY --from=build /towline/tools/nearby.mjs tools/nearby.mjs
 USER node
 VOLUME /var/lib/towline
-EXPOSE 8400
+EXPOSE 8400 8404
 # For a gateway: it can store events durably, whether or not it reaches Temporal.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=6 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8400/readyz/intake').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]

@@ -64,20 +64,6 @@ export async function openWorkerProbe({ store, isPolling, client, ...listen }: W
   return openProbe('WORKER_PROBE_PORT', listen, { '/readyz': readiness });
 }
 
-/**
- * `/healthz` and `/readyz/intake` of a gateway, on a port that is not published: filling the connections of the
- * gateway's own port must not make it look dead.
- */
-export function openGatewayProbe({ store, ...listen }: Listen): Promise<Probe> {
-  const storeWorks = remembered(monotonicMs, () => works(store()));
-  return openProbe('GATEWAY_PROBE_PORT', listen, {
-    '/readyz/intake': async () => {
-      const found = await storeWorks();
-      return { code: found === 'ok' ? 200 : 503, body: { status: found, store: found } };
-    },
-  });
-}
-
 /** @param setting name of the port's setting */
 async function openProbe(
   setting: string,

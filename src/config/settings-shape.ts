@@ -31,10 +31,15 @@ export interface Settings {
   readonly secretFiles: SecretFiles;
   readonly serviceAccount: string;
   readonly serviceTimeoutMs: number;
-  /** The gateway, as the service and the settlement provider reach it. */
+  /** The public listener, as the service and the settlement provider reach it. */
   readonly publicUrl: string;
+  /** The inside listener, as backends and people reach it: for links. */
+  readonly gatewayUrl: string;
   readonly gatewayHost: string;
   readonly gatewayPort: number;
+  readonly inboundHost: string;
+  /** Undefined: `gatewayPort` serves webhooks and callbacks, too. */
+  readonly inboundPort: number | undefined;
   readonly gatewayTokens: readonly GatewayToken[];
   /** Undefined: OIDC tokens are not accepted. */
   readonly oidc: OidcSettings | undefined;
@@ -88,8 +93,6 @@ export interface Settings {
   readonly moneyPerSecond: number | undefined;
   /** The version of a worker in Temporal's worker deployment. Undefined: workers have no versions. */
   readonly workerBuildId: string | undefined;
-  /** Undefined: a gateway answers probes only on its own port. */
-  readonly gatewayProbePort: number | undefined;
   readonly workerProbeHost: string;
   /** Undefined: a worker listens nowhere. */
   readonly workerProbePort: number | undefined;

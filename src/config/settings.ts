@@ -70,7 +70,9 @@ export function readSettings(given: Environment): Settings {
   const serviceBaseUrl = givenService ?? `http://127.0.0.1:${sandboxPort}`;
   const gatewayHost = read('GATEWAY_HOST', z.string(), '127.0.0.1');
   const gatewayPort = read('GATEWAY_PORT', port(), DEFAULT_GATEWAY_PORT);
-  const gatewayIsLocal = isLoopback(gatewayHost);
+  const inboundHost = read('INBOUND_HOST', z.string(), '127.0.0.1');
+  const inboundPort = read('INBOUND_PORT', port().optional());
+  const gatewayIsLocal = isLoopback(gatewayHost) && isLoopback(inboundHost);
   const givenPublicUrl = read('PUBLIC_URL', httpUrl().optional());
   // A proxy in front of a gateway on loopback exposes it to the internet, and a PUBLIC_URL shows that.
   const publicIsLocal = givenPublicUrl === undefined || isLoopback(new URL(givenPublicUrl).hostname);
@@ -88,6 +90,7 @@ export function readSettings(given: Environment): Settings {
   const gatewayRateLimit = read('GATEWAY_RATE_LIMIT', wholeNumber(1_000_000), DEFAULT_RATE_LIMIT);
   const timeScale = read('TIME_SCALE', fraction(), SCALE_OF_PRODUCTION);
 
+  const insideUrl = urlOf(gatewayHost, gatewayPort);
   const settings: Settings = {
     development,
     serviceIsSandbox: givenService === undefined,
@@ -96,10 +99,14 @@ export function readSettings(given: Environment): Settings {
     secretFiles,
     serviceAccount: read('SERVICE_ACCOUNT', accountName(), 'default'),
     serviceTimeoutMs: read('SERVICE_TIMEOUT', seconds(600), 30_000),
-    publicUrl:
-      givenPublicUrl ?? `http://${gatewayHost.includes(':') ? `[${gatewayHost}]` : gatewayHost}:${gatewayPort}`,
+    publicUrl: givenPublicUrl ?? (inboundPort === undefined ? insideUrl : urlOf(inboundHost, inboundPort)),
+    gatewayUrl:
+      read('GATEWAY_URL', httpUrl().optional()) ??
+      (inboundPort === undefined ? (givenPublicUrl ?? insideUrl) : insideUrl),
     gatewayHost,
     gatewayPort,
+    inboundHost,
+    inboundPort,
     gatewayTokens: read('GATEWAY_TOKENS', gatewayTokens().optional()) ?? (development ? [DEVELOPMENT_TOKEN] : []),
     oidc: readOidc(reader),
     gatewayRateLimit,
@@ -135,7 +142,6 @@ export function readSettings(given: Environment): Settings {
     workerSlots: read('WORKER_SLOTS', workerSlots().optional()) ?? {},
     moneyPerSecond: read('MONEY_RATE_LIMIT', perSecond().optional()),
     workerBuildId: read('WORKER_BUILD_ID', buildId().optional()),
-    gatewayProbePort: read('GATEWAY_PROBE_PORT', port().optional()),
     workerProbeHost: read('WORKER_PROBE_HOST', z.string(), '127.0.0.1'),
     workerProbePort: read('WORKER_PROBE_PORT', port().optional()),
     workerMetricsHost: read('WORKER_METRICS_HOST', ipAddress(), '127.0.0.1'),
@@ -161,6 +167,8 @@ export function readSettings(given: Environment): Settings {
   if (reader.problems.length > 0) throw new SettingsError(reader.problems);
   return settings;
 }
+
+const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 const accountName = () => z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits and . _ -');
 
@@ -194,12 +202,13 @@ function checkTogether(
   const serviceUrl = new URL(settings.serviceBaseUrl);
   const serviceIsLocal = isLoopback(serviceUrl.hostname);
   const gatewayIsLocal = isLoopback(settings.gatewayHost);
+  const inboundIsLocal = isLoopback(settings.inboundHost);
 
   if (!serviceIsLocal && serviceUrl.protocol !== 'https:') {
     problem('SERVICE_BASE_URL must begin with https, since the service is not on this machine.');
   }
   const publicUrl = new URL(settings.publicUrl);
-  if (settings.development && !(serviceIsLocal && gatewayIsLocal && isLoopback(publicUrl.hostname))) {
+  if (settings.development && !(serviceIsLocal && gatewayIsLocal && inboundIsLocal && isLoopback(publicUrl.hostname))) {
     problem('DEVELOPMENT=true is refused if the service, the gateway or PUBLIC_URL is not on this machine.');
   }
   if (settings.serviceToken === undefined) {
@@ -269,8 +278,10 @@ function checkTogether(
   if (settings.workerMetricsPort !== undefined && settings.workerMetricsPort === settings.workerProbePort) {
     problem('WORKER_METRICS_PORT and WORKER_PROBE_PORT are the same.');
   }
-  if (settings.gatewayProbePort === settings.gatewayPort && settings.gatewayPort !== 0) {
-    problem('GATEWAY_PORT and GATEWAY_PROBE_PORT are the same.');
+  if (settings.inboundPort === settings.gatewayPort && settings.gatewayPort !== 0) {
+    problem(
+      'GATEWAY_PORT and INBOUND_PORT are the same. In development, leave INBOUND_PORT out: one port serves both.',
+    );
   }
   if (settings.gatewayPort === settings.sandboxPort && settings.serviceIsSandbox && settings.gatewayPort !== 0) {
     problem('GATEWAY_PORT and SANDBOX_PORT are the same.');

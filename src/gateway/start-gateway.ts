@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
+import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { v7 as uuidv7 } from 'uuid';
@@ -111,8 +112,10 @@ export interface GatewayOptions {
 }
 
 export interface Gateway {
-  /** Its URL. */
+  /** Its URL: of the inside listener. */
   readonly url: string;
+  /** Of the listener for webhooks and callbacks: the same unless INBOUND_PORT is set. */
+  readonly publicUrl: string;
   /** URLs for the settlement provider and for the service: they contain capabilities. */
   readonly inbound: { readonly settlement?: string; readonly webhook: string };
   /** Every path that it answers, with `:parameters`. */
@@ -201,11 +204,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const takeStoredPages = createPageLimit(10, monotonicMs);
   const cards = createCardIntake({ serve: options.serveCards, logger, nowMs });
 
-  const server = createServer(logger, { ...settings, knownNetworks }, options.requestLimits);
-  const routes = listRoutes(server);
+  const { inboundPort } = settings;
+  const addServer = () => createServer(logger, { ...settings, knownNetworks }, options.requestLimits);
+  // Who may post events cannot reach what callers use, and the other way round.
+  const server = addServer();
+  const publicServer = inboundPort === undefined ? server : addServer();
+  const servers = [...new Set([server, publicServer])];
+  const listed = servers.map((one) => listRoutes(one));
   const closing = closingSignal(server);
-  countRequests(server, metrics);
-  addInboundRoutes(server, {
+  for (const one of servers) countRequests(one, metrics);
+  addInboundRoutes(publicServer, {
     settings,
     store,
     capabilities,
@@ -270,13 +278,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   addCodecRoutes(server, { codec: options.codec, store, tokens, settings, uiOrigin: options.uiOrigin });
   addAuditRoute(server, { store, tokens, takeStoredPages });
   addWhoAmIRoute(server, { tokens });
-  addHealthRoutes(server, { store, client, monotonicMs });
+  for (const one of servers) addHealthRoutes(one, { store, client, monotonicMs });
   const print = remembered(monotonicMs, () => metrics.print(), pace.countEveryMs);
   addMetricsRoute(server, { print, tokens });
-  addReferenceRoutes(server, { publicUrl: settings.publicUrl, routes });
+  const routes = () => uniqueRoutes(listed.flat());
+  addReferenceRoutes(server, { ...settings, routes });
   addConsoleRoutes(server, { uiUrl: settings.temporal['TEMPORAL_UI_URL'], namespace: client.options.namespace });
 
-  const url = await listen(server, settings);
+  const url = await listen(server, { host: settings.gatewayHost, port: settings.gatewayPort, setting: 'GATEWAY_PORT' });
+  const publicUrl =
+    inboundPort === undefined ? url : await listenToo(publicServer, settings.inboundHost, inboundPort, server);
   dispatcher.start();
   matcher.start();
   settler.start();
@@ -284,13 +295,31 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   quota.start();
   return {
     url,
+    publicUrl,
     inbound: inboundUrls(settings.publicUrl, capabilities),
-    routes,
+    routes: routes(),
     async close() {
-      const served = closeServer(server, settings.serviceTimeoutMs);
+      const served = Promise.all(servers.map((one) => closeServer(one, settings.serviceTimeoutMs))).then(
+        () => undefined,
+      );
       await Promise.all([served, cards.close(served)]);
       await Promise.all([matcher.stop(), dispatcher.stop(), settler.stop(), retention.stop(), quota.stop()]);
       await Promise.all([settling.leave(), clearing.leave()]);
     },
   };
+}
+
+/** Both listeners answer probes. */
+const uniqueRoutes = (routes: readonly AddedRoute[]): readonly AddedRoute[] => [
+  ...new Map(routes.map((route) => [`${route.method} ${route.url}`, route])).values(),
+];
+
+/** @throws GatewayPortTakenError: then the other listener is closed, too */
+async function listenToo(publicServer: FastifyInstance, host: string, port: number, server: FastifyInstance) {
+  try {
+    return await listen(publicServer, { host, port, setting: 'INBOUND_PORT' });
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
 }

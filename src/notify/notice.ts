@@ -29,7 +29,7 @@ export interface Links {
 
 /** Addresses at which people read flows. */
 export interface Places {
-  readonly publicUrl: string;
+  readonly gatewayUrl: string;
   readonly namespace: string;
   /** Of the Temporal UI. */
   readonly uiUrl?: string;
@@ -82,15 +82,15 @@ export function noticeOf(
   };
 }
 
-function linksOf({ flowId, eventId }: MatterContent, { publicUrl, namespace, uiUrl }: Places): Links {
+function linksOf({ flowId, eventId }: MatterContent, { gatewayUrl, namespace, uiUrl }: Places): Links {
   if (flowId === undefined)
     return eventId === undefined ? {} : { command: `towline events show ${shellWord(eventId)}` };
   const id = parseFlowId(flowId);
   return {
     ...(id !== undefined && {
       // As the page reads it: with decodeURI.
-      console: `${publicUrl}/console#/flow/${encodeURI(flowId)}`,
-      flow: `${publicUrl}/flows/${id.kind}/${encodeURIComponent(id.reference)}`,
+      console: `${gatewayUrl}/console#/flow/${encodeURI(flowId)}`,
+      flow: `${gatewayUrl}/flows/${id.kind}/${encodeURIComponent(id.reference)}`,
     }),
     ...(uiUrl === undefined
       ? {}

@@ -49,7 +49,7 @@ async function openProcess() {
     targets: () => readSettings({ NOTIFY_URLS: receiver.url, NOTIFY_SECRETS: SECRET }).notifyTargets,
     secrets: () => [SECRET],
     escalateAfterMs: [2_000],
-    places: { publicUrl: 'http://127.0.0.1', namespace: 'default' },
+    places: { gatewayUrl: 'http://127.0.0.1', namespace: 'default' },
     isStillOpen: stillOpenAt(unanswered.client, store),
     log: { info: () => undefined, warn: () => undefined },
   };

@@ -41,9 +41,6 @@ describe('the settings of workers', () => {
     expect(problemsOf({ WORKER_METRICS_PORT: '8402', WORKER_PROBE_PORT: '8402' })).toEqual([
       'WORKER_METRICS_PORT and WORKER_PROBE_PORT are the same.',
     ]);
-    expect(problemsOf({ GATEWAY_PORT: '8402', GATEWAY_PROBE_PORT: '8402' })).toEqual([
-      'GATEWAY_PORT and GATEWAY_PROBE_PORT are the same.',
-    ]);
   });
 
   it.each(['money', 'money:0', 'money:5,money:6', 'other:5', 'money:10000', 'money:5:6'])(

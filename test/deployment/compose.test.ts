@@ -52,13 +52,13 @@ const FIXED = [
   'DEVELOPMENT',
 ];
 const FIXED_OF: Readonly<Record<string, readonly string[]>> = {
-  gateway: ['GATEWAY_HOST', 'GATEWAY_PORT', ...FIXED],
+  gateway: ['GATEWAY_HOST', 'GATEWAY_PORT', 'INBOUND_HOST', 'INBOUND_PORT', ...FIXED],
   worker: ['WORKER_PROBE_PORT', 'WORKER_METRICS_HOST', 'WORKER_METRICS_PORT', ...FIXED],
 };
 /** The settings of `.env` that only one of them needs. */
 const OWN = {
   gateway:
-    /^(GATEWAY|OIDC|WEBHOOK|SETTLEMENT|UNPROVEN)_|^(SERVICE_SIGNS_CALLBACKS|PROXY_TIMEOUT|TRUSTED_PROXIES)$|_KEPT_DAYS$/,
+    /^(GATEWAY|INBOUND|OIDC|WEBHOOK|SETTLEMENT|UNPROVEN)_|^(SERVICE_SIGNS_CALLBACKS|PROXY_TIMEOUT|TRUSTED_PROXIES)$|_KEPT_DAYS$/,
   worker: /^WORKER_|^(MONEY_RATE_LIMIT|CALLBACK_SECRETS)$/,
 } as const;
 const LEFT_OUT: Readonly<Record<string, string>> = {
@@ -67,7 +67,6 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   TOWLINE_CACHE: 'Temporal is a service of its own',
   TEMPORAL_CLI_PATH: 'Temporal is a service of its own',
   'TEMPORAL_*': 'Temporal is a service of its own, on this network',
-  GATEWAY_URL: 'of the command line',
   TOWLINE_TOKEN: 'of the command line',
   NO_COLOR: 'of the command line',
   NODE_TLS_REJECT_UNAUTHORIZED: 'of Node itself, and refused',
@@ -296,7 +295,7 @@ describe('the sandbox of another container', () => {
     const forwarding = (route: string) => ['node', '--enable-source-maps', nearby, route];
     expect(entry('gateway')).toEqual(forwarding('8401:sandbox:8401'));
     expect(entry('worker')).toEqual(forwarding('8401:sandbox:8401'));
-    expect(entry('sandbox')).toEqual(forwarding('8400:gateway:8400'));
+    expect(entry('sandbox')).toEqual(forwarding('8404:gateway:8404'));
     expect(dockerfile).toContain(`COPY --from=build /towline/${nearby} ${nearby}\n`);
     expect(settingsOf(compose.services['sandbox'], DOT_ENV)).toMatchObject({
       sandboxHost: '0.0.0.0',

@@ -210,7 +210,7 @@ const executable = findBrowser('the console');
     const show = async () => (await stack.gateway.get(`/flows/${flowId}`)).body;
     await until('its quote to wait', async () => (await show())['stage'] === 'awaiting-approval');
     const matter = { id: 'm', content: { kind: 'parked', flowId, since: 'now' } } as const;
-    const places = { publicUrl: stack.gateway.url, namespace: 'default' };
+    const places = { gatewayUrl: stack.gateway.url, namespace: 'default' };
     const { links } = noticeOf(matter, { event: 'opened', level: 0 }, places);
     const openFlow = async (token: string) => {
       const opened = await open(token);

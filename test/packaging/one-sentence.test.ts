@@ -79,11 +79,13 @@ test.each(['gateway', 'sandbox'])('a %s by itself says that its port is taken, t
   expect(err).toBe(`Port ${taken} on 127.0.0.1 is taken: stop what listens there, or set ${setting} to another port.`);
 });
 
-test('a gateway whose port for probes is taken says so, and ends', async () => {
+test('a gateway whose port for webhooks is taken says so, and ends', async () => {
   const own = { TOWLINE_HOME: newHome(), TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' };
-  const { code, err } = await runProcess(['gateway'], { ...FREE, ...own, GATEWAY_PROBE_PORT: String(taken) });
+  const { code, err } = await runProcess(['gateway'], { ...FREE, ...own, INBOUND_PORT: String(taken) });
   expect(code).toBe(1);
-  expect(err).toBe(`GATEWAY_PROBE_PORT ${taken} on 127.0.0.1 cannot be listened on (EADDRINUSE).`);
+  expect(err).toBe(
+    `Port ${taken} on 127.0.0.1 is taken: stop what listens there, or set INBOUND_PORT to another port.`,
+  );
 });
 
 test('a worker without Temporal names the address, and exits with 4', async () => {

@@ -46,7 +46,7 @@ describeStores('notifications and heartbeats', (kind) => {
 
   it('raise a PagerDuty incident to critical when they remind, and lead to the docs where those are', async () => {
     const pager = `pagerduty:${receiver.url.replace('http://', `http://${ROUTING_KEY}@`)}/pager`;
-    const places = { publicUrl: 'https://towline.example', namespace: 'default', docsUrl: 'https://docs.example/v1' };
+    const places = { gatewayUrl: 'https://towline.example', namespace: 'default', docsUrl: 'https://docs.example/v1' };
     const { store, notifier } = await process({ targets: targetsOf(pager), places });
     await park(store, 'crypto-send/s-2');
     await notifier.round();

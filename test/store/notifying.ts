@@ -41,7 +41,7 @@ export function withNotifying(
       targets: targetsOf(`${receiver.url}/hook?key=canary`),
       secrets: () => [SECRET],
       escalateAfterMs: [HOUR, 4 * HOUR],
-      places: { publicUrl: 'https://towline.example', namespace: 'default', uiUrl: 'https://ui.example' },
+      places: { gatewayUrl: 'https://towline.example', namespace: 'default', uiUrl: 'https://ui.example' },
       log: { info: () => undefined, warn: () => undefined },
       clock: { nowMs: now, monotonicMs: now, after: () => () => undefined },
       ...more,

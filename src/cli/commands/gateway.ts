@@ -7,7 +7,6 @@ import type { Store } from '../../store/store.js';
 import { startCardWorker } from '../../temporal/worker.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { CliError, type ExitCode } from '../exit-codes.js';
-import { openGatewayProbe } from '../probes.js';
 import { graceMsOf, runProcess } from '../run-process.js';
 import { watchBinding } from '../wiring/deployment.js';
 import {
@@ -28,7 +27,9 @@ export function addGatewayCommand(program: Command, run: RunCommand, context: Cl
   program
     .command('gateway')
     .summary('run a gateway: webhooks in, flow operations, codec server')
-    .description('Runs one gateway process on GATEWAY_HOST and GATEWAY_PORT. It takes webhooks while Temporal is down.')
+    .description(
+      'Runs one gateway process: on GATEWAY_PORT for backends and people, on INBOUND_PORT for webhooks, which it takes while Temporal is down.',
+    )
     .addHelpText('after', '\nExample:\n  GATEWAY_PORT=8400 TEMPORAL_ADDRESS=127.0.0.1:7233 towline gateway')
     .action(() => run(() => runGateway(context)));
 }
@@ -39,6 +40,12 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
     throw new CliError(
       'GATEWAY_TOKENS is missing: outside of development there is no default token. Write name:role:secret, with a secret of ' +
         'at least 22 random characters; or set OIDC_ISSUER, or DEVELOPMENT=true if all of this is on this machine.',
+    );
+  }
+  if (!settings.development && settings.inboundPort === undefined) {
+    throw new CliError(
+      'INBOUND_PORT is missing: outside of development, webhooks and callbacks come to a listener of their own (INBOUND_HOST, ' +
+        'INBOUND_PORT, to which PUBLIC_URL leads), and GATEWAY_PORT is for backends and people alone.',
     );
   }
   const logger = createProcessLogger('gateway', settings, isTerminal);
@@ -69,14 +76,6 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
       workMetrics: metrics.register,
       ...uiOrigin,
     });
-    const { gatewayHost: host, gatewayProbePort: port } = settings;
-    const probe =
-      port === undefined
-        ? undefined
-        : await openGatewayProbe({ host, port, store: () => store.check() }).catch(async (error: unknown) => {
-            await gateway.close();
-            throw error;
-          });
     const notifier = openNotifier({ settings, store, client, namespace: temporal.namespace, secrets, log: logger });
     notifier?.start();
     return {
@@ -84,14 +83,12 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
       ended: Promise.race([binding.ended, store.lost]),
       graceMs: graceMsOf('gateway', settings),
       async stop() {
-        probe?.drain();
         binding.stop();
         await Promise.all([notifier?.stop(), gateway.close()]);
         service.client.close();
         await close();
         await store.close();
         await tracing.close();
-        await probe?.close();
       },
     };
   });

@@ -40,10 +40,10 @@ export function openNotifier(parts: {
   });
 }
 
-export function placesOf(settings: Pick<Settings, 'publicUrl' | 'docsUrl' | 'temporal'>, namespace: string): Places {
+export function placesOf(settings: Pick<Settings, 'gatewayUrl' | 'docsUrl' | 'temporal'>, namespace: string): Places {
   const uiUrl = uiUrlOf(settings);
-  const { publicUrl, docsUrl } = settings;
-  return { publicUrl, docsUrl, namespace, ...(uiUrl === undefined ? {} : { uiUrl }) };
+  const { gatewayUrl, docsUrl } = settings;
+  return { gatewayUrl, docsUrl, namespace, ...(uiUrl === undefined ? {} : { uiUrl }) };
 }
 
 /**

@@ -269,16 +269,18 @@ function isOfPattern(parts: readonly string[], pattern: string): boolean {
  */
 const BACKLOG = 4_096;
 
-/** @returns its URL @throws GatewayPortTakenError */
+type PortSetting = 'GATEWAY_PORT' | 'INBOUND_PORT';
+
+/** @param address.setting of the port @returns its URL @throws GatewayPortTakenError */
 export async function listen(
   server: FastifyInstance,
-  { gatewayHost: host, gatewayPort: port }: { readonly gatewayHost: string; readonly gatewayPort: number },
+  { host, port, setting }: { readonly host: string; readonly port: number; readonly setting: PortSetting },
 ): Promise<string> {
   try {
     return await server.listen({ host, port, backlog: BACKLOG });
   } catch (error) {
     await server.close();
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new GatewayPortTakenError(port, host);
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new GatewayPortTakenError(port, host, setting);
     throw error;
   }
 }
@@ -288,8 +290,8 @@ export class GatewayPortTakenError extends Error {
   override readonly name = 'GatewayPortTakenError';
   readonly port: number;
 
-  constructor(port: number, host: string) {
-    super(`Port ${port} on ${host} is taken: stop what listens there, or set GATEWAY_PORT to another port.`);
+  constructor(port: number, host: string, setting: PortSetting = 'GATEWAY_PORT') {
+    super(`Port ${port} on ${host} is taken: stop what listens there, or set ${setting} to another port.`);
     this.port = port;
   }
 }

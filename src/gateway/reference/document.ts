@@ -3,6 +3,7 @@ import { componentSchemas } from '../../contract/openapi.js';
 import { FLOW_KINDS } from '../../protocol/vocabulary.js';
 import { json, TAGS, toSchema } from '../http/openapi.js';
 import { Refused, ServiceRefused } from '../http/refusal.js';
+import type { Settings } from '../../config/settings-shape.js';
 import type { AddedRoute } from '../http/server.js';
 
 const RETRY_AFTER = { 'Retry-After': { description: 'Seconds.', schema: { type: 'string' as const } } };
@@ -10,11 +11,14 @@ const SAFE_AGAIN =
   'One reference is one flow: the same request is safe again with its reference, which the answer has if it is known. ' +
   'If the caller gave none, that one has to be sent along: without it, it is another payment.';
 
+/** Of the two listeners. */
+export type Urls = Pick<Settings, 'gatewayUrl' | 'publicUrl'>;
+
 /**
  * The gateway's whole HTTP interface as an OpenAPI 3.1 document, from its routes: the service's operations, flows,
  * events, endpoints. It contains exactly what the routes declare; a route without an entry of its own is left out.
  */
-export function gatewayDocument(publicUrl: string, routes: readonly AddedRoute[]): OpenAPIV3_1.Document {
+export function gatewayDocument({ gatewayUrl, publicUrl }: Urls, routes: readonly AddedRoute[]): OpenAPIV3_1.Document {
   const paths: Record<string, Record<string, OpenAPIV3_1.OperationObject>> = {};
   const schemas = {
     ...componentSchemas(),
@@ -26,7 +30,9 @@ export function gatewayDocument(publicUrl: string, routes: readonly AddedRoute[]
   for (const { method, url, reference } of routes) {
     const described = reference?.();
     if (described === undefined) continue;
-    (paths[url.replace(/:(\w+)/g, '{$1}')] ??= {})[method.toLowerCase()] = described.operation;
+    const isPublic = gatewayUrl !== publicUrl && described.operation.tags?.includes('inbound') === true;
+    const servers = isPublic ? { servers: [{ url: publicUrl }] } : {};
+    (paths[url.replace(/:(\w+)/g, '{$1}')] ??= {})[method.toLowerCase()] = { ...described.operation, ...servers };
     Object.assign(schemas, described.schemas);
     for (const tag of described.operation.tags ?? []) if (!(tag in TAGS)) sections.add(tag);
   }
@@ -39,7 +45,7 @@ export function gatewayDocument(publicUrl: string, routes: readonly AddedRoute[]
       description: 'Amounts of flows are decimal strings; those of the service’s own operations are JSON numbers.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: publicUrl }],
+    servers: [{ url: gatewayUrl }],
     tags: [
       ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
       ...[...sections].map((name) => ({ name, description: `The service's own interface: ${name}.` })),

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { addOwnFile, type OwnFile } from '../http/own-file.js';
 import type { AddedRoute } from '../http/server.js';
-import { gatewayDocument } from './document.js';
+import { gatewayDocument, type Urls } from './document.js';
 
 const UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
@@ -60,12 +60,12 @@ const PAGE_POLICY = [
 /** `GET /openapi.json` and, for people, `GET /docs`: made once, without any network. */
 export function addReferenceRoutes(
   server: FastifyInstance,
-  { publicUrl, routes }: { readonly publicUrl: string; readonly routes: readonly AddedRoute[] },
+  { routes, ...urls }: Urls & { readonly routes: () => readonly AddedRoute[] },
 ): void {
   // Read once and shared: a client that sends many requests and reads no answer must not make us hold a copy for each.
   let document: Buffer | undefined;
   server.get('/openapi.json', { config: { isOurFile: true } }, async (_request, reply) => {
-    document ??= Buffer.from(JSON.stringify(gatewayDocument(publicUrl, routes)));
+    document ??= Buffer.from(JSON.stringify(gatewayDocument(urls, routes())));
     return reply.type('application/json').send(document);
   });
 

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { reportSettlement } from '../../src/contract/bridge.js';
+import { GatewayPortTakenError } from '../../src/gateway/index.js';
+import { newReference } from '../harness/references.js';
+import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
+
+const { path: SETTLEMENT_PATH } = reportSettlement;
+
+describe('a gateway with INBOUND_PORT', () => {
+  let tested: GatewayUnderTest;
+  beforeAll(async () => {
+    tested = await gatewayUnderTest({ env: { INBOUND_PORT: '0' } });
+  });
+  afterAll(() => tested.close());
+
+  const inboundPaths = () =>
+    tested.gateway.routes
+      .filter(({ reference }) => reference?.().operation.tags?.includes('inbound'))
+      .map(({ url }) => url);
+  const status = async (base: string, method: string, path: string) => {
+    const body = method === 'GET' ? {} : { body: '{}', headers: { 'content-type': 'application/json' } };
+    return (await fetch(base + path.replaceAll(/:\w+/g, 'x'), { method, ...body })).status;
+  };
+
+  it('answers at the public listener only the four inbound paths and health', async () => {
+    const { routes, publicUrl } = tested.gateway;
+    expect(inboundPaths()).toHaveLength(4);
+    const open: string[] = [];
+    for (const { method, url } of routes) if ((await status(publicUrl, method, url)) !== 404) open.push(url);
+    // An unknown capability is not found, either.
+    expect(open.toSorted()).toEqual(
+      [SETTLEMENT_PATH, '/healthz', '/readyz', '/readyz/intake', '/readyz/orders'].toSorted(),
+    );
+  });
+
+  it('answers at the inside listener none of the inbound paths', async () => {
+    const answers = await Promise.all(inboundPaths().map((path) => status(tested.gateway.url, 'POST', path)));
+    expect(answers).toEqual([404, 404, 404, 404]);
+  });
+
+  it('takes a callback at the public listener, and none at the inside one', async () => {
+    const path = tested.callbackPath(newReference('listener'));
+    const post = (base: string) =>
+      fetch(base + path, {
+        method: 'POST',
+        body: '{"status":"COMPLETED"}',
+        headers: { 'content-type': 'application/json' },
+      });
+    expect([(await post(tested.gateway.url)).status, (await post(tested.gateway.publicUrl)).status]).toEqual([
+      404, 200,
+    ]);
+  });
+
+  it('names both addresses in its OpenAPI document: PUBLIC_URL for the inbound paths, GATEWAY_URL for the others', async () => {
+    const other = await gatewayUnderTest({
+      env: { INBOUND_PORT: '0', PUBLIC_URL: 'http://127.0.0.1:1', GATEWAY_URL: 'http://127.0.0.1:2' },
+    });
+    const document = (await (await fetch(`${other.url}/openapi.json`)).json()) as {
+      readonly servers: readonly { readonly url: string }[];
+      readonly paths: Readonly<Record<string, { readonly post?: { readonly servers?: readonly object[] } }>>;
+    };
+    await other.close();
+    expect(document.servers).toEqual([{ url: 'http://127.0.0.1:2' }]);
+    expect(document.paths['/webhooks/{capability}']?.post?.servers).toEqual([{ url: 'http://127.0.0.1:1' }]);
+    expect(
+      document.paths['/flows/onramp']?.post ?? document.paths['/flows/{kind}/{reference}/cancel']?.post,
+    ).not.toHaveProperty('servers');
+  });
+
+  it('does not start if the public port is taken, and then holds no port', async () => {
+    const port = new URL(tested.gateway.publicUrl).port;
+    await expect(gatewayUnderTest({ env: { INBOUND_PORT: port } })).rejects.toBeInstanceOf(GatewayPortTakenError);
+  });
+});
