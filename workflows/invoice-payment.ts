@@ -1,5 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import type { Facts } from '../activities/types.js';
+import type { CauseCode } from '../src/protocol/causes.js';
 import type { FlowReport, Outcome } from '../src/protocol/messages.js';
 import { CHECKOUT_WORDS, classifyStatus, provesPayment } from '../src/protocol/statuses.js';
 import {
@@ -130,7 +131,12 @@ async function askUncompared(flow: Flow, payment: Payment, decided: () => boolea
     shown = proven().length;
     const why =
       'it was paid, and the service does not show the invoice: it cannot be compared with the one that was asked for';
-    return { why, ours: payment.steps[GENERATE.step]?.facts ?? {}, words: payment.words };
+    return {
+      why,
+      code: 'not_compared' satisfies CauseCode,
+      ours: payment.steps[GENERATE.step]?.facts ?? {},
+      words: payment.words,
+    };
   };
   const decision = await askAbout(flow, 'conflict', evidence, decided);
   if (decision !== 'decided') endFromDecision(decision);

@@ -20,7 +20,7 @@ import { endFromDecision } from './engine/flow-end.js';
 import type { Flow } from './engine/flow.js';
 import { provideRefundInvoiceUpdate } from './engine/messages.js';
 import { READ } from './engine/policies.js';
-import { checkOrder, notAllowed, onUpdate } from './engine/park.js';
+import { checkOrder, onUpdate, orderRefused } from './engine/park.js';
 import { observed } from './engine/waits.js';
 
 /*
@@ -51,7 +51,7 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
         invoice,
         ...amounts,
       });
-      if (verdict.kind === 'bad') throw notAllowed('invoice_refused', verdict.problem);
+      if (verdict.kind === 'bad') throw orderRefused('invoice_refused', verdict.problem);
       checkTime(flow, payment);
       const { amountMsat, paymentHash, expiresAt, lifeMs } = verdict;
       const unsure =
@@ -68,7 +68,7 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
     (order) => {
       checkOrder(order);
       if (typeof order.invoice !== 'string' || order.invoice.length > MOST_CHARACTERS) {
-        throw notAllowed('not_allowed', 'The order has no invoice.');
+        throw orderRefused('no_invoice', 'The order has no invoice.');
       }
       checkTime(flow, payment);
     },
@@ -77,15 +77,16 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
 
 /** One invoice at a time: two that can be paid are two refunds. */
 function checkTime(flow: Flow, payment: Payment): void {
-  if (!takesInvoice(flow, payment)) throw notAllowed('not_allowed', 'No refund over Lightning is owed now.');
+  if (!takesInvoice(flow, payment)) throw orderRefused('no_refund_owed', 'No refund over Lightning is owed now.');
   const { given, handedOver } = payment.refund ?? NONE;
   if (given !== null && handedOver && Date.now() < given.expiresAtMs) {
-    throw notAllowed(
-      'not_allowed',
+    throw orderRefused(
+      'invoice_can_still_be_paid',
       `An invoice was handed over, and can still be paid: wait until ${given.expiresAt}.`,
     );
   }
-  if (flow.resolution !== null) throw notAllowed('not_allowed', 'An order is being carried out. Repeat this later.');
+  if (flow.resolution !== null)
+    throw orderRefused('other_order_under_way', 'An order is being carried out. Repeat this later.');
 }
 
 function takesInvoice(flow: Flow, payment: Payment): boolean {

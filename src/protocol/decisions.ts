@@ -1,3 +1,4 @@
+import type { Cause } from './causes.js';
 import { isFinal, type Meaning } from './statuses.js';
 
 /*
@@ -265,15 +266,21 @@ export interface RefundEvidence extends EndEvidence {
 }
 
 /** Why a refund by us may not be sent; null if it may. */
-export function refundRefusal(refund: RefundEvidence): string | null {
-  if (!refund.proven.includes('failed')) return 'the failure is not proven';
-  if (refund.proven.includes('completed')) return 'the payment is proven to have completed';
-  if (refund.proven.includes('refunded')) return 'it is proven to have been refunded';
-  if (!refund.termsStand) return 'its terms do not stand';
+export function refundRefusal(refund: RefundEvidence): Cause | null {
+  if (!refund.proven.includes('failed')) return { code: 'failure_not_proven', text: 'the failure is not proven' };
+  if (refund.proven.includes('completed'))
+    return { code: 'proven_otherwise', text: 'the payment is proven to have completed' };
+  if (refund.proven.includes('refunded'))
+    return { code: 'proven_otherwise', text: 'it is proven to have been refunded' };
+  if (!refund.termsStand) return { code: 'refund_terms_unknown', text: 'its terms do not stand' };
   if (refund.by === 'person') return null;
-  if (refund.fundsHeld !== 'shown') return 'nothing shows that the crypto was paid';
-  if (refund.theirsBegun) return "the service's own refund may be done or under way";
-  return contradictsFailure(refund.claimed) ? 'an unverified event claims another ending' : null;
+  if (refund.fundsHeld !== 'shown')
+    return { code: 'payment_not_shown', text: 'nothing shows that the crypto was paid' };
+  if (refund.theirsBegun) {
+    return { code: 'service_refund_begun', text: "the service's own refund may be done or under way" };
+  }
+  if (!contradictsFailure(refund.claimed)) return null;
+  return { code: 'unverified_event_against_it', text: 'an unverified event claims another ending' };
 }
 
 /** What is known about an invoice that we have not paid. `other`: a payment of another amount or currency. */

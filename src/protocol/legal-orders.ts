@@ -1,3 +1,4 @@
+import type { Cause } from './causes.js';
 import { executed, type ClaimSays, type Ending, type PostEvidence } from './decisions.js';
 import { PARK_ACTIONS, type ParkAction } from './vocabulary.js';
 
@@ -14,23 +15,33 @@ export type PostOrder = (typeof POST_ORDERS)[number];
  * Why an order cannot be carried out, by all that is known at that moment; null if it can. A person's order replaces
  * missing proof, and never stands against proof.
  */
-export function refusalOf(order: PostOrder, post: PostEvidence): string | null {
+export function refusalOf(order: PostOrder, post: PostEvidence): Cause | null {
   const known = executed(post);
   switch (order) {
     case 'send-again':
-      if (known === 'shown') return 'the service is known to have it';
-      if (known === 'other') return 'the service has something else under this reference';
-      return post.claim === 'rejected' || post.claim === 'void' ? `its claim is ${post.claim}` : null;
+      if (known === 'shown') return SERVICE_HAS_IT;
+      if (known === 'other') return SERVICE_HAS_OTHER;
+      return claimClosed(post);
     case 'close-not-executed':
-      return known === 'shown' ? 'the service is known to have it' : null;
+      return known === 'shown' ? SERVICE_HAS_IT : null;
     case 'mark-completed':
     case 'mark-refunded':
       // Its ending is not decided here: the flow follows the service's record.
-      if (known === 'shown') return 'the service is known to have it';
-      return post.claim === 'rejected' || post.claim === 'void' ? `its claim is ${post.claim}` : null;
+      if (known === 'shown') return SERVICE_HAS_IT;
+      return claimClosed(post);
     default:
       return order satisfies never;
   }
+}
+
+const SERVICE_HAS_IT: Cause = { code: 'service_has_it', text: 'the service is known to have it' };
+const SERVICE_HAS_OTHER: Cause = {
+  code: 'service_has_other',
+  text: 'the service has something else under this reference',
+};
+
+function claimClosed({ claim }: PostEvidence): Cause | null {
+  return claim === 'rejected' || claim === 'void' ? { code: 'claim_closed', text: `its claim is ${claim}` } : null;
 }
 
 /**
@@ -70,13 +81,13 @@ const AGAINST_UNSEEN: Readonly<Partial<Record<ParkAction, readonly Ending[]>>> =
  *
  * @param shown the endings that were proven when the person was asked
  */
-export function orderRefusal(order: ParkAction, proven: readonly Ending[], shown: readonly Ending[]): string | null {
+export function orderRefusal(order: ParkAction, proven: readonly Ending[], shown: readonly Ending[]): Cause | null {
   const isConflict = proven.includes('completed') && proven.length > 1;
   const unseen = proven.filter((ending) => !shown.includes(ending));
   const always = (AGAINST[order] ?? []).filter((ending) => (isConflict ? unseen : proven).includes(ending));
   const ifUnseen = (AGAINST_UNSEEN[order] ?? []).filter((ending) => unseen.includes(ending));
   const [proof] = [...always, ...ifUnseen];
-  return proof === undefined ? null : `it is proven that it ${HAS[proof]}`;
+  return proof === undefined ? null : { code: 'proven_otherwise', text: `it is proven that it ${HAS[proof]}` };
 }
 
 const HAS = {

@@ -1,3 +1,4 @@
+import type { CauseCode } from './causes.js';
 import type { FlowKind, FlowState, ParkAction, ParkReason, TimelineCode } from './vocabulary.js';
 
 /** An inbox row on its way into a flow: no personal data, only what the flow compares and decides by. */
@@ -139,7 +140,7 @@ export type SubmitAnswer =
   | { readonly kind: 'none'; readonly reason: string };
 
 /** The code of an order to pay an invoice that is or was paid in another way. */
-export const PAID_BY_ANOTHER_WAY = 'paid_by_another_way';
+export const PAID_BY_ANOTHER_WAY = 'paid_by_another_way' satisfies CauseCode;
 
 /** The service's refusal, kept small: never a body, a header or a token. */
 export interface Rejection {

@@ -12,7 +12,7 @@ const cancel = { args: [{ actor: 'ada', note: 'by mistake' }] as [unknown] };
 const refusalOf = (update: Promise<unknown>) =>
   update.then(
     () => 'not refused',
-    ({ cause }: { cause?: { type?: string; message?: string } }) => `${cause?.type}: ${cause?.message}`,
+    ({ cause }: { cause?: { type?: string } }) => cause?.type ?? '',
   );
 
 describe('an order that cannot be recorded', () => {
@@ -42,7 +42,7 @@ describe('an order that cannot be recorded', () => {
     await bench.pass(40_000);
     expect((await reportOf(handle)).view.outcome).toBeNull();
     await bench.pass(40_000);
-    expect(await refusal).toMatch(/^not_allowed: The store cannot record the order now/);
+    expect(await refusal).toBe('store_unavailable');
     const tries = append.mock.calls.length;
     expect(tries).toBeGreaterThan(1);
     await bench.pass(600_000);
@@ -69,7 +69,7 @@ describe('an order that cannot be recorded', () => {
     expect(tries).toBeGreaterThan(10);
     expect(tries).toBeLessThan(60);
     await bench.pass(5_000);
-    expect(await refusal).toMatch(/give it again later/);
+    expect(await refusal).toBe('store_unavailable');
     await handle.terminate();
   });
 
@@ -88,7 +88,7 @@ describe('an order that cannot be recorded', () => {
     await asked.opened;
     await bench.move(kycId, 'APPROVED');
     await handle.signal('events', [trusted('APPROVED')]);
-    expect(await refusal).toBe('not_allowed: The flow has ended.');
+    expect(await refusal).toBe('flow_ended');
     recording.open();
     await handle.result();
     expect((await reportOf(handle)).view.outcome).toMatchObject({ state: 'completed' });

@@ -104,7 +104,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     await inbox.receive({ ...webhook, id: reference, contentHash: reference, toMatch: true });
     const cancel = handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }).catch((error: Error) => error.cause);
     await decisions.bench.pass(60_000);
-    expect(await cancel).toMatchObject({ type: 'cancel_refused' });
+    expect(await cancel).toMatchObject({ type: 'store_unavailable' });
     await inbox.match(reference, webhook);
     invoice = undefined;
     await decisions.bench.pass(60_000);
@@ -280,7 +280,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     });
     const cancel = handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }).catch((error: Error) => error.cause);
     await until('the store to be asked', async () => slow.mock.calls.length > 0);
-    expect(await cancel).toMatchObject({ type: 'cancel_refused' });
+    expect(await cancel).toMatchObject({ type: 'store_unavailable' });
     answer();
     const key = { account: ACCOUNT, operation: 'payInvoice', reference };
     await until('the claim to be void', async () => (await claims.get(key))?.phase === 'void');
@@ -320,7 +320,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     const { handle, answered, away } = await ordered('ordered-late', 60_000);
     await decisions.bench.pass(601_000);
     expect(await ended(handle)).toMatchObject({ state: 'expired' });
-    expect(await answered).toMatchObject({ type: 'not_allowed', message: 'The flow has ended.' });
+    expect(await answered).toMatchObject({ type: 'flow_ended' });
     away.mockRestore();
   });
 

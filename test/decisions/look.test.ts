@@ -67,7 +67,7 @@ test('a flow that has ended, and has yet to say that it is no longer parked, ref
   await resolve(handle, 'mark-completed');
   expect(await ended(handle)).toMatchObject({ state: 'completed' });
   await expect(handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toMatchObject({
-    cause: { type: 'cancel_refused', message: 'The flow cannot be cancelled: it has ended.' },
+    cause: { type: 'flow_ended' },
   });
   await decisions.bench.pass(MINUTE_MS);
   expect((await handle.describe()).status.name).toBe('COMPLETED');

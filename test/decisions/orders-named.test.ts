@@ -6,7 +6,7 @@ import { newReference } from '../harness/references.js';
 import { reportOf, untilFlow } from '../harness/reports.js';
 import { openStack, type Stack } from '../harness/stack.js';
 
-const REFUSED = { cause: { type: 'not_allowed', message: 'The order names no actor.' } };
+const REFUSED = { cause: { type: 'no_actor' } };
 
 describe('an order that names no actor', () => {
   let bench: Stack;

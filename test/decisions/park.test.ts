@@ -37,29 +37,27 @@ const ORDER = { action: 'mark-failed', note: 'looked into it', actor: 'ada' };
 const refusalOf = (handle: WorkflowHandle, order: unknown, update = 'resolve') =>
   handle.executeUpdate(update, { args: [order] as [unknown] }).then(
     () => null,
-    ({ cause }: { cause?: ApplicationFailure }) => [cause?.type, cause?.message],
+    ({ cause }: { cause?: ApplicationFailure }) => cause?.type,
   );
 const matterOf = async (handle: WorkflowHandle) =>
   (await bench.store.matters.due(1_000)).matters.find(({ content }) => content.flowId === handle.workflowId);
 
 describe('an order to resolve a flow', () => {
-  test('is refused at once, and says why, if it does not fit what the flow asks', async () => {
+  test('is refused at once if it does not fit what the flow asks', async () => {
     const { handle, view } = await overdue();
     const { since, actions } = view.parked ?? {};
     expect(actions).toEqual(['keep-waiting', 'mark-completed', 'mark-failed']);
-    const MOVED_ON = 'The flow has moved on since the order was given. Look at it again.';
-    const NO_NOTE = 'A note that says why is needed.';
     const refusals = [
-      [{ ...ORDER, since: '2026-01-01T00:00:00.000Z' }, 'not_allowed', MOVED_ON],
-      [{ ...ORDER, action: 'send-again' }, 'unknown_action', `"send-again" is not possible now. Possible: ${actions?.join(', ')}.`], // prettier-ignore
-      [{ action: 'mark-failed', actor: 'ada' }, 'not_allowed', NO_NOTE],
-      [{ ...ORDER, note: 7 }, 'not_allowed', NO_NOTE],
-      [{ ...ORDER, note: ' ' }, 'not_allowed', NO_NOTE],
-      [{ action: 'mark-failed', note: 'looked into it' }, 'not_allowed', 'The order names no actor.'],
-      [null, 'not_allowed', 'The order names no actor.'],
-      [{ ...ORDER, until: '2099-01-01T00:00:00Z' }, 'invalid_input', '"until" is possible for keep-waiting only.'],
+      [{ ...ORDER, since: '2026-01-01T00:00:00.000Z' }, 'flow_moved_on'],
+      [{ ...ORDER, action: 'send-again' }, 'unknown_action'],
+      [{ action: 'mark-failed', actor: 'ada' }, 'no_note'],
+      [{ ...ORDER, note: 7 }, 'no_note'],
+      [{ ...ORDER, note: ' ' }, 'no_note'],
+      [{ action: 'mark-failed', note: 'looked into it' }, 'no_actor'],
+      [null, 'no_actor'],
+      [{ ...ORDER, until: '2099-01-01T00:00:00Z' }, 'invalid_input'],
     ] as const;
-    for (const [order, type, message] of refusals) expect(await refusalOf(handle, order)).toEqual([type, message]);
+    for (const [order, type] of refusals) expect(await refusalOf(handle, order)).toBe(type);
     expect((await parked(handle)).parked).toEqual(view.parked);
     expect(await refusalOf(handle, { ...ORDER, since })).toBeNull();
     expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'closed_by_person' });
@@ -68,8 +66,7 @@ describe('an order to resolve a flow', () => {
   test('is refused while the flow asks nothing', async () => {
     const handle = await watch();
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
-    const why = 'The flow is not parked: there is nothing to resolve.';
-    expect(await refusalOf(handle, ORDER)).toEqual(['not_allowed', why]);
+    expect(await refusalOf(handle, ORDER)).toBe('not_parked');
     await handle.terminate();
   });
 
@@ -84,8 +81,7 @@ describe('an order to resolve a flow', () => {
     });
     const first = resolve(handle, 'mark-failed');
     await until('the first order to close the claims', () => closing.mock.calls.length > 0);
-    const why = 'Another order is being carried out.';
-    expect(await refusalOf(handle, { ...ORDER, action: 'mark-completed' })).toEqual(['not_allowed', why]);
+    expect(await refusalOf(handle, { ...ORDER, action: 'mark-completed' })).toBe('other_order_under_way');
     mayClose.open();
     expect(await first).toEqual({ accepted: true });
     expect(await ended(handle)).toMatchObject({ state: 'failed' });
@@ -93,10 +89,9 @@ describe('an order to resolve a flow', () => {
 
   test('or to cancel it is refused if it came unencrypted, or names no actor', async () => {
     const { handle } = await overdue();
-    const inClear = 'This update came unencrypted. Send it through a client with the payload codec.';
     for (const update of ['resolve', 'cancel']) {
-      expect(await refusalOf(handle, { [PLAINTEXT]: ORDER, ...ORDER }, update)).toEqual(['not_allowed', inClear]);
-      expect(await refusalOf(handle, {}, update)).toEqual(['not_allowed', 'The order names no actor.']);
+      expect(await refusalOf(handle, { [PLAINTEXT]: ORDER, ...ORDER }, update)).toBe('unencrypted');
+      expect(await refusalOf(handle, {}, update)).toBe('no_actor');
     }
     expect((await parked(handle)).parked?.reason).toBe('no_decision');
     await handle.terminate();
@@ -131,7 +126,7 @@ describe('a final order that the store is asked to close the claims for', () => 
       return 'under-way';
     });
     await expect(resolve(handle, 'mark-failed')).rejects.toMatchObject({
-      cause: { message: 'mark-failed was not carried out: a POST of it may be under way: order it again.' },
+      cause: { type: 'post_under_way' },
     });
     const { events } = await untilFlow(handle, (report) => Object.keys(report.events).length === 1);
     expect(events).toEqual({ [event.id]: 'applied' });

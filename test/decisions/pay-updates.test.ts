@@ -62,7 +62,6 @@ const outcomeOf = (order: Promise<unknown>) =>
     (error: Error) => error.cause,
   );
 const cancel = (handle: WorkflowHandle) => outcomeOf(handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] }));
-const refusedFor = (why: string) => ({ type: 'cancel_refused', message: expect.stringContaining(why) });
 
 describe('an order to pay an invoice', () => {
   test('is shown with who gave it, and gives the payment a deadline of its own', async () => {
@@ -103,7 +102,7 @@ describe('an order to pay an invoice', () => {
     await until('the payment to be tried', async () => tries > 0);
     await decisions.bench.pass(601_000);
     expect(await ended(handle)).toMatchObject({ state: 'expired' });
-    expect(await order).toMatchObject({ type: 'not_allowed', message: 'The flow has ended.' });
+    expect(await order).toMatchObject({ type: 'flow_ended' });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
   });
 });
@@ -112,7 +111,7 @@ describe('an order to cancel an invoice', () => {
   test('is refused if it was paid already, and the flow follows that payment', async () => {
     const { handle } = await unordered('paid');
     answer = shows('SUCCESSFUL');
-    expect(await cancel(handle)).toMatchObject(refusedFor('the invoice was paid already'));
+    expect(await cancel(handle)).toMatchObject({ type: 'paid_by_another_way' });
     const view = await ended(handle);
     expect(view).toMatchObject({ state: 'completed' });
     expect(view.timeline).toContainEqual(expect.objectContaining({ stage: 'tracking', by: 'service' }));
@@ -124,14 +123,14 @@ describe('an order to cancel an invoice', () => {
   test('is refused if a trusted event in its inbox says that it was paid, whatever the lookup shows', async () => {
     const { handle } = await unordered('inbox');
     await inInbox(decisions, handle.workflowId, 'SUCCESSFUL');
-    expect(await cancel(handle)).toMatchObject(refusedFor('it is not known whether the invoice was paid'));
+    expect(await cancel(handle)).toMatchObject({ type: 'payment_unclear' });
     await handle.terminate();
   });
 
   test('is refused if the service cannot say whether it was paid', async () => {
     const { handle } = await unordered('unclear');
     answer = refuses;
-    expect(await cancel(handle)).toMatchObject(refusedFor('it is not known whether the invoice was paid'));
+    expect(await cancel(handle)).toMatchObject({ type: 'payment_unclear' });
     await handle.terminate();
   });
 
@@ -147,7 +146,7 @@ describe('an order to cancel an invoice', () => {
     const order = cancel(handle);
     await until('the lookup', async () => isAsked);
     await decisions.bench.pass(READING_MS);
-    expect(await order).toMatchObject(refusedFor('it is not known whether the invoice was paid'));
+    expect(await order).toMatchObject({ type: 'payment_unclear' });
     held.open();
     await handle.terminate();
   });

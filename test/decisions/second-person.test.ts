@@ -20,7 +20,7 @@ describe('an order that needs two persons, from a Temporal client', () => {
     await decisions.bench.pass(SECONDS * 1_000 * TIME_SCALE);
     await parked(handle);
     await expect(resolve(handle, 'mark-completed')).rejects.toMatchObject({
-      cause: { type: 'needs_second_person', message: expect.stringContaining('needs a second person') },
+      cause: { type: 'needs_second_person' },
     });
     expect(await parked(handle)).toMatchObject({ outcome: null });
     expect(await resolve(handle, 'mark-failed')).toEqual({ accepted: true });

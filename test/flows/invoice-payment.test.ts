@@ -153,7 +153,7 @@ describe('an invoice that waits to be paid', () => {
   test('cannot be cancelled once its payment was sent', async () => {
     const flow = await b.startPaid('too-late', 'never');
     await accepted(flow);
-    await expect(cancel(flow)).rejects.toMatchObject({ cause: { type: 'cancel_refused' } });
+    await expect(cancel(flow)).rejects.toMatchObject({ cause: { type: 'money_may_have_moved' } });
     expect((await b.paid(flow)).state).toBe('completed');
   });
 

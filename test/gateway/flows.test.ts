@@ -234,12 +234,12 @@ describe('the flow operations', () => {
     expect(await refused({ action: 'keep-waiting' })).toEqual({
       success: false,
       message: 'The flow refused it: "keep-waiting" is not possible now. Possible: accept-event, dismiss-event.',
-      data,
+      data: { ...data, code: 'unknown_action' },
     });
     expect(await refused({ action: 'accept-event', eventId: 'evt_of_another_flow' })).toEqual({
       success: false,
       message: expect.stringMatching(/^The flow refused it: .+ Legal now: accept-event, dismiss-event\.$/),
-      data,
+      data: { ...data, code: 'event_not_asked_about' },
     });
     await tested.client.workflow.getHandle(`bridge-transfer/${reference}`).terminate();
   });

@@ -112,7 +112,8 @@ function reserved(): string {
   const rows = (['reserved', 'ordered'] as const).flatMap((claim) =>
     TRUSTED_SAY.map((trusted) => {
       const post = { ...OPEN, claim, trusted };
-      const otherwise = claim === 'reserved' ? said(postStep(post, 'unknown')) : (refusalOf('send-again', post) ?? '');
+      const otherwise =
+        claim === 'reserved' ? said(postStep(post, 'unknown')) : (refusalOf('send-again', post)?.text ?? '');
       return [claim, trusted, maySend(post) ? 'sent' : otherwise];
     }),
   );
@@ -203,7 +204,7 @@ function refunds(): string {
     EVIDENCE.map((fundsHeld) => {
       const end: EndEvidence = { proven: ['failed'], claimed: claimed === 'failed' ? [] : [claimed], fundsHeld };
       const answers = (['input', 'person'] as const).map(
-        (by) => refundRefusal({ ...end, by, termsStand: true, theirsBegun: false }) ?? 'sent',
+        (by) => refundRefusal({ ...end, by, termsStand: true, theirsBegun: false })?.text ?? 'sent',
       );
       return [words(end.claimed), fundsHeld, ...answers];
     }),
@@ -212,7 +213,7 @@ function refunds(): string {
   rows.push([
     "nothing, but the failure says that the service's refund is done or under way",
     'shown',
-    ...(['input', 'person'] as const).map((by) => refundRefusal({ ...begun, by }) ?? 'sent'),
+    ...(['input', 'person'] as const).map((by) => refundRefusal({ ...begun, by })?.text ?? 'sent'),
   ]);
   return section(
     'A refund by us, after a proven failure',

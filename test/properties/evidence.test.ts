@@ -29,10 +29,10 @@ const untrusted = (status: string | null, more: Partial<FlowEvent> = {}): FlowEv
 /** A flow that has listened from its start, and knows an amount. Only what event handlers use of it is there. */
 function listening(more: Partial<EventRules> = {}) {
   const taken: FlowEvent[] = [];
-  const notes: string[] = [];
+  const notes: (readonly [code: string, by: string])[] = [];
   const evidence: Evidence = { ...NO_EVIDENCE };
   const book = openEventBook();
-  const note = (detail: string, by: string) => void notes.push(`${by}: ${detail}`);
+  const note = (code: string, _detail: string, by: string) => void notes.push([code, by]);
   const flow = { book, note, serviceReference: null } as unknown as Flow;
   const rules: EventRules = {
     known: () => KNOWN,
@@ -90,14 +90,14 @@ describe('a trusted event that differs from what its flow knows', () => {
       { event: first, differs: ['amount', 'currency'] },
       { event: second, differs: ['amount'] },
     ]);
-    expect(notes[0]).toBe('service: SUCCESSFUL differs from what we know in: amount, currency');
+    expect(notes[0]).toEqual(['event-differs', 'service']);
     expect([taken, flow.serviceReference, trustedSay(evidence)]).toEqual([[], null, 'other']);
   });
 
   test('says so without a status, too, and shows what is proven before what differs', () => {
     const { evidence, fateOf, notes } = listening();
     fateOf({ ...trusted('', { facts: OTHER, source: 'settlement' }), status: null });
-    expect(notes).toEqual(['provider: (no status) differs from what we know in: amount, currency']);
+    expect(notes).toEqual([['event-differs', 'provider']]);
     fateOf(trusted('PENDING'));
     expect(trustedSay(evidence)).toBe('shown');
   });
@@ -132,8 +132,8 @@ describe('an untrusted event', () => {
     expect(evidence).toEqual({ ...NO_EVIDENCE, unverified: [first, second] });
     expect([taken, flow.serviceReference]).toEqual([[], null]);
     expect(notes).toEqual([
-      'service: unverified SUCCESSFUL: kept, moves nothing',
-      'service: unverified (no status): kept, moves nothing',
+      ['event-unverified', 'service'],
+      ['event-unverified', 'service'],
     ]);
   });
 

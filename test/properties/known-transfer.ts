@@ -45,8 +45,8 @@ export const seen = (...words: readonly BridgeStatus[]) => words.reduce(foldStat
 
 /** What the rules of a transfer use of its flow; `notes` are what its timeline would show. */
 export function flowOfTransfer() {
-  const notes: (readonly [detail: string, by: string | undefined])[] = [];
-  const note = (detail: string, by?: string) => void notes.push([detail, by]);
+  const notes: (readonly [code: string, by: string | undefined])[] = [];
+  const note = (code: string, _detail: string, by?: string) => void notes.push([code, by]);
   const flow = { flowId: 'bridge-transfer/r-1', reference: 'r-1', serviceReference: 'service-1', note };
   return { flow: flow as unknown as Flow, notes };
 }

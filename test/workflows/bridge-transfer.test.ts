@@ -191,7 +191,9 @@ describe('a bridge transfer', () => {
 
   test('refuses a cancel once money may have moved, notes it, and completes', async () => {
     const { handle } = await tracked('late-cancel');
-    expect(await orderRefused(handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }))).toBe('cancel_refused');
+    expect(await orderRefused(handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] }))).toBe(
+      'money_may_have_moved',
+    );
     await handle.cancel();
     const { view } = await untilFlow(handle, ({ view }) => view.timeline.some((entry) => entry.by === 'Temporal UI'));
     expect(view.state).toBe('running');

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { PostReading } from '../../activities/types.js';
+import type { Cause } from '../../src/protocol/causes.js';
 import type { TrustedSay } from '../../src/protocol/decisions.js';
 import { POST_ORDERS } from '../../src/protocol/legal-orders.js';
 import type { Flow } from '../../workflows/engine/flow.js';
@@ -25,6 +26,7 @@ const postOf = (more: Partial<Post> = {}) => {
 };
 const unknown: Unsettled = { kind: 'unknown', reason: 'its answer was lost', repeat: 'same-result' };
 const opened = (outcome: Unsettled = unknown, more: Partial<Post> = {}) => openOf(flow, postOf(more), outcome);
+const EVENT_CAME: Cause = { code: 'event_came', text: 'an event came' };
 const found: PostReading = { claim: 'sending', lookup: 'cannot-tell' };
 
 describe('a payment request whose outcome is unknown', () => {
@@ -74,7 +76,7 @@ describe('a payment request whose outcome is unknown', () => {
     const open = opened();
     const refused = POST_ORDERS.filter((order) => whyTooEarly(order, open) !== null);
     expect(refused).toEqual(['send-again', 'close-not-executed']);
-    expect(whyTooEarly('send-again', open)).toContain('2026-01-01T00:00:45.000Z');
+    expect(whyTooEarly('send-again', open)).toMatchObject({ code: 'post_under_way' });
     jest.setSystemTime(NOW + 45_000);
     expect(POST_ORDERS.filter((order) => whyTooEarly(order, open) !== null)).toEqual([]);
   });
@@ -125,14 +127,15 @@ describe('what a person sees of a payment request whose outcome is unknown', () 
   });
 
   it('is also why the service could not be asked, how a repeat was refused, and what is against another send', () => {
-    const post = postOf({ whyNotAgain: () => 'an event came' });
+    const post = postOf({ whyNotAgain: () => EVENT_CAME });
     expect(shown(opened({ ...unknown, refused: 'limit' }), { why: 'HTTP 503' }, post)).toEqual({
       ...claim,
       claim: 'sending',
       why: 'another send was refused; of the earlier one that says nothing',
       asked: 'HTTP 503',
       refused: 'limit',
-      notAgain: 'an event came',
+      notAgain: EVENT_CAME.text,
+      code: EVENT_CAME.code,
     });
   });
 
@@ -161,7 +164,7 @@ describe('orders about a payment request whose outcome is unknown', () => {
   it.each([
     ['what a send needs is gone', postOf({ sendAgain: false }), opened()],
     ['an event held it back', postOf(), opened({ kind: 'contradicted' })],
-    ['something came that is against it', postOf({ whyNotAgain: () => 'an event came' }), opened()],
+    ['something came that is against it', postOf({ whyNotAgain: () => EVENT_CAME }), opened()],
   ])('exclude another send if %s', (_why, post, open) => {
     expect(barred(post, open)).toEqual(['send-again']);
   });

@@ -1,3 +1,4 @@
+import { shownCause, type Cause } from '../../src/protocol/causes.js';
 import type { Flow } from '../engine/flow.js';
 import { endFromDecision } from '../engine/flow-end.js';
 import { askPerson } from '../engine/park.js';
@@ -10,18 +11,23 @@ export async function decideConflict(flow: Flow, transfer: Transfer): Promise<ne
 }
 
 /** For a person's eyes. */
-export const conflictEvidence = (transfer: Transfer, why: string) => ({
+export const conflictEvidence = (transfer: Transfer, why: Cause) => ({
   proven: transfer.statuses.seen,
   ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
   ...(transfer.ownRefund === null ? {} : { ownRefund: transfer.ownRefund }),
-  why,
+  ...shownCause(why),
 });
 
-function whyConflict(transfer: Transfer): string {
-  if (bridgeState(transfer).kind === 'conflict') return 'trusted events prove endings that exclude one another';
-  if (isRefunded(transfer))
-    return 'a refund by us may have been sent, and the service says that it was refunded: look at both';
-  return 'an unverified event claims another ending than the one that is proven';
+function whyConflict(transfer: Transfer): Cause {
+  if (bridgeState(transfer).kind === 'conflict') {
+    return { code: 'proofs_exclude_one_another', text: 'trusted events prove endings that exclude one another' };
+  }
+  if (isRefunded(transfer)) {
+    const text = 'a refund by us may have been sent, and the service says that it was refunded: look at both';
+    return { code: 'refunded_twice_maybe', text };
+  }
+  const text = 'an unverified event claims another ending than the one that is proven';
+  return { code: 'unverified_event_against_it', text };
 }
 
 /** Something came that decides, or that a person has to decide. */

@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure, sleep, TimeoutFailure } from '@temporalio/workflow';
 import type { Quote, SubmitOutcome, BridgeDepositAnswer, ClaimRef } from '../../activities/types.js';
 import type { BridgeDeposit } from '../../src/contract/bridge.js';
+import type { CauseCode } from '../../src/protocol/causes.js';
 import type { BridgeStatus } from '../../src/contract/vocabulary.js';
 import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
 import { act } from '../engine/activities.js';
@@ -93,6 +94,7 @@ async function decideOtherDeposit(flow: Flow, transfer: Transfer, theirs: string
     shown = transfer.statuses.seen;
     return {
       why: 'the deposit that the service has under this reference is for another payment hash',
+      code: 'other_payment_hash' satisfies CauseCode,
       ours: { paymentHash: transfer.input.crypto_payment.payment_hash },
       theirs: { paymentHash: theirs },
       reported: shown,

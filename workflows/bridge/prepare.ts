@@ -7,7 +7,7 @@ import type { Flow } from '../engine/flow.js';
 import { act, checkAtOnce, preparationOf } from '../engine/activities.js';
 import { approveQuoteUpdate } from '../engine/messages.js';
 import { READ } from '../engine/policies.js';
-import { checkOrder, notAllowed, onUpdate } from '../engine/park.js';
+import { checkOrder, onUpdate, orderRefused } from '../engine/park.js';
 import { unlessStopped } from '../engine/stop.js';
 import { NO_EVIDENCE } from '../engine/event-book.js';
 import { NOTHING_SEEN } from './statuses.js';
@@ -65,16 +65,16 @@ export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<voi
     async (order): Promise<{ approved: true }> => {
       const asked = { update: UPDATES.approveQuote, action: 'approve-quote', input: transfer.input };
       const { actor } = await admit(flow, asked, order);
-      if (!isAwaited()) throw notAllowed('not_allowed', NOT_AWAITED);
+      if (!isAwaited()) throw orderRefused('approval_not_awaited', NOT_AWAITED);
       approval.by = actor;
       // The deadline may come at this moment.
       await condition(() => approval.isTaken || flow.parked !== null || flow.view().outcome !== null);
-      if (!approval.isTaken) throw notAllowed('not_allowed', 'The flow was stopped before it took the approval.');
+      if (!approval.isTaken) throw orderRefused('flow_stopped', 'The flow was stopped before it took the approval.');
       return { approved: true };
     },
     (order) => {
       checkOrder(order);
-      if (!isAwaited()) throw notAllowed('not_allowed', NOT_AWAITED);
+      if (!isAwaited()) throw orderRefused('approval_not_awaited', NOT_AWAITED);
     },
   );
   if (transfer.input.approval === 'none') return;

@@ -1,5 +1,6 @@
 import type { Facts, RefundOrder } from '../../activities/types.js';
 import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
+import type { Cause } from '../../src/protocol/causes.js';
 import { checkAmount, compareAmounts } from '../../src/money.js';
 import { addressFact, isUnread, UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
 import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
@@ -13,15 +14,18 @@ export type RefundTerms = Omit<RefundOrder, 'by' | 'judged'>;
 export type OrderedRefund = Omit<RefundOrder, 'judged'>;
 
 /**
- * The terms of a refund by `sendCrypto`, or a sentence that says why there can be none. We send back no more than what
+ * The terms of a refund by `sendCrypto`, or why there can be none. We send back no more than what
  * came in, only in the same token on the same chain, and only to an address of that chain.
  */
-export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | string {
+export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | Cause {
   const refund = transfer.deposit?.refund;
   if (refund == null || refund.fallbackAddress === null || refund.cryptoAmount === null) {
-    return "the refund terms are not known: the deposit's answer was lost, or they name no address and amount";
+    const text = "the refund terms are not known: the deposit's answer was lost, or they name no address and amount";
+    return { code: 'refund_terms_unknown', text };
   }
-  if (refund.chain === null || refund.token === null) return 'the refund terms name no chain or token that can be read';
+  if (refund.chain === null || refund.token === null) {
+    return { code: 'refund_terms_unreadable', text: 'the refund terms name no chain or token that can be read' };
+  }
   const order: RefundTerms = {
     flowId: flow.flowId,
     pin: transfer.pin,
@@ -33,14 +37,22 @@ export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | strin
     cryptoAmount: refund.cryptoAmount,
   };
   const fault = faultOf(order) ?? otherThanPaidIn(order, transfer) ?? otherMethod(refund);
-  if (fault !== undefined) return `the refund cannot be sent by us: ${fault}`;
+  if (fault !== undefined) return notSendable(fault);
   const most = mostToRefund(transfer.input, transfer.cameIn);
-  if (most === null)
-    return 'the refund cannot be sent by us: an event says that less was paid in, or an amount that cannot be read';
+  if (most === null) {
+    const text =
+      'the refund cannot be sent by us: an event says that less was paid in, or an amount that cannot be read';
+    return { code: 'amount_unreadable', text };
+  }
   const capped = compareAmounts(most, order.cryptoAmount) < 0 ? { ...order, cryptoAmount: most } : order;
   const stillFault = faultOf(capped);
-  return stillFault === undefined ? capped : `the refund cannot be sent by us: ${stillFault}`;
+  return stillFault === undefined ? capped : notSendable(stillFault);
 }
+
+const notSendable = (fault: string): Cause => ({
+  code: 'refund_not_sendable',
+  text: `the refund cannot be sent by us: ${fault}`,
+});
 
 /** What the service's record of the refund must match. */
 export const sentFacts = ({ cryptoAmount, receiverAddress, chain, token }: RefundTerms): Facts => ({
@@ -56,26 +68,34 @@ const word = (text: string) => text.trim().toUpperCase();
  * Why only a person may decide how much goes back; null if no event, trusted or not, says that less came in than was
  * asked for, or something else.
  */
-export function otherCameIn({ input, cameIn, unverified }: Transfer): string | null {
+export function otherCameIn({ input, cameIn, unverified }: Transfer): Cause | null {
   const wanted = wantedOf(input);
   const most = mostToRefund(input, cameIn);
-  if (isUnread(cameIn)) return 'an accepted event cannot be read in full';
+  if (isUnread(cameIn)) return { code: 'accepted_event_unread', text: 'an accepted event cannot be read in full' };
   if (most !== null && wanted !== undefined && compareAmounts(most, wanted) < 0) {
-    return `an event says ${most} ${word(input.token)}, and ${wanted} was to come in: no more than that is sent back`;
+    const said = `an event says ${most} ${word(input.token)}, and ${wanted} was to come in`;
+    return { code: 'less_came_in', text: `${said}: no more than that is sent back` };
   }
   const isInPart = ({ facts }: FlowEvent) => isUnread(facts) || [facts['chain'], facts['token']].includes(UNREADABLE);
-  if (unverified.some(isInPart)) return 'an unverified event cannot be read in full';
+  if (unverified.some(isInPart)) {
+    return { code: 'unverified_event_unread', text: 'an unverified event cannot be read in full' };
+  }
   const other = unverified.flatMap(({ facts }) => [
     ...(differsInWord(facts['token'], input.token) ? [word(facts['token'] ?? '')] : []),
     ...(differsInWord(facts['chain'], input.chain) ? [`something on ${word(facts['chain'] ?? '')}`] : []),
   ])[0];
-  if (other !== undefined) return `an unverified event says that ${other} came in`;
+  if (other !== undefined) {
+    return { code: 'other_came_in', text: `an unverified event says that ${other} came in` };
+  }
   const claimed = unverified.reduce((known, { facts }) => smallest(known, facts), cameIn);
   const least = mostToRefund(input, claimed);
   if (least === most) return null;
-  return least === null
-    ? 'an unverified event says how much came in, and that cannot be read or compared'
-    : `an unverified event says that ${least} ${word(input.token)} came in, and ${wanted} was to come in`;
+  if (least === null) {
+    const text = 'an unverified event says how much came in, and that cannot be read or compared';
+    return { code: 'unverified_amount_unread', text };
+  }
+  const text = `an unverified event says that ${least} ${word(input.token)} came in, and ${wanted} was to come in`;
+  return { code: 'less_came_in', text };
 }
 
 const differsInWord = (said: string | undefined, ours: string) => said !== undefined && word(said) !== word(ours);

@@ -1,5 +1,6 @@
 import { ActivityFailure, ApplicationFailure, condition } from '@temporalio/workflow';
 import type { ClaimRef, SubmitOutcome } from '../../activities/types.js';
+import { shownCause, type Cause } from '../../src/protocol/causes.js';
 import { contradictsFailure, endStep, refundRefusal, type TrustedSay } from '../../src/protocol/decisions.js';
 import type { Outcome } from '../../src/protocol/messages.js';
 import { act } from '../engine/activities.js';
@@ -66,15 +67,20 @@ async function decideFailure(flow: Flow, transfer: Transfer, isRead = false): Pr
     return endFlow('failed', 'failed_at_service', detail);
   }
   const terms = refundTerms(flow, transfer);
-  if (typeof terms === 'string') return askForRefund(flow, transfer, terms, terms);
+  if ('code' in terms) return askForRefund(flow, transfer, null, terms);
   const why = whyNotByUs(transfer, overdueMs > 0);
   return why === null ? sendRefund(flow, transfer, terms, 'input') : askForRefund(flow, transfer, terms, why);
 }
 
 /** Why a refund with usable terms is not sent by the input's permission alone; null: it is. */
-function whyNotByUs(transfer: Transfer, isEarly: boolean): string | null {
-  if (isEarly) return 'the deadline passed, and the service still has time to refund';
-  return transfer.input.refund.auto ? otherCameIn(transfer) : 'the input does not say refund.auto';
+function whyNotByUs(transfer: Transfer, isEarly: boolean): Cause | null {
+  if (isEarly) {
+    return { code: 'service_may_refund', text: 'the deadline passed, and the service still has time to refund' };
+  }
+  if (!transfer.input.refund.auto) {
+    return { code: 'refund_not_automatic', text: 'the input does not say refund.auto' };
+  }
+  return otherCameIn(transfer);
 }
 
 /** From then on the service is no longer expected to refund by itself. */
@@ -82,15 +88,10 @@ function refundOverdueAtMs(flow: Flow, transfer: Transfer): number {
   return (transfer.failedAtMs ?? 0) + flow.scaled(transfer.deposit?.refund?.lifeMs ?? REFUND_WAIT_MS);
 }
 
-async function askForRefund(
-  flow: Flow,
-  transfer: Transfer,
-  terms: RefundTerms | string,
-  why: string,
-): Promise<Outcome> {
+async function askForRefund(flow: Flow, transfer: Transfer, terms: RefundTerms | null, why: Cause): Promise<Outcome> {
   const evidence = () => ({
-    why,
-    refund: typeof terms === 'string' ? null : { ...terms, receiverAddress: masked(terms.receiverAddress) },
+    ...shownCause(why),
+    refund: terms === null ? null : { ...terms, receiverAddress: masked(terms.receiverAddress) },
     ...knownNow(transfer),
     ...(transfer.unverified.length === 0 ? {} : { claimed: transfer.unverified.map(brief) }),
   });
@@ -101,14 +102,19 @@ async function askForRefund(
   if (decision === 'decided') return decideFailure(flow, transfer);
   if (decision.action !== 'refund-now') return endFromDecision(decision);
   const now = refundTerms(flow, transfer);
-  if (typeof now === 'string') {
-    flow.note('refund-not-possible', `refund-now is not possible: ${now}`);
-    return askForRefund(flow, transfer, now, now);
+  if ('code' in now) {
+    flow.note('refund-not-possible', `refund-now is not possible: ${now.text}`);
+    return askForRefund(flow, transfer, null, now);
   }
-  return typeof terms !== 'string' && isStill(flow, transfer, terms)
+  return terms !== null && isStill(flow, transfer, terms)
     ? sendRefund(flow, transfer, now, 'person')
-    : askForRefund(flow, transfer, now, 'an event has come since that changes how much is sent back');
+    : askForRefund(flow, transfer, now, AMOUNT_CHANGED);
 }
+
+const AMOUNT_CHANGED: Cause = {
+  code: 'event_came',
+  text: 'an event has come since that changes how much is sent back',
+};
 
 async function sendRefund(
   flow: Flow,
@@ -127,11 +133,11 @@ async function sendRefund(
   if (submitted instanceof HeldBack) {
     // What the flow has taken since is judged like everything before; what it has not, a person must judge.
     const isTaken = submitted.isTaken || transfer.mismatches.length > 0;
-    return isTaken ? decideFailure(flow, transfer) : askForRefund(flow, transfer, terms, submitted.message);
+    return isTaken ? decideFailure(flow, transfer) : askForRefund(flow, transfer, terms, submitted.why);
   }
-  if (typeof submitted === 'string') {
+  if ('code' in submitted) {
     transfer.ownRefund = null;
-    return askForRefund(flow, transfer, submitted, submitted);
+    return askForRefund(flow, transfer, null, submitted);
   }
   switch (submitted.kind) {
     case 'accepted':
@@ -142,12 +148,15 @@ async function sendRefund(
     case 'rejected': {
       const { httpStatus, message } = submitted.rejection;
       transfer.ownRefund = null;
-      return refundFailed(flow, transfer, `refused by the service (${httpStatus}): ${message}`);
+      const text = `refused by the service (${httpStatus}): ${message}`;
+      return refundFailed(flow, transfer, { code: 'refund_rejected', text });
     }
     case 'other-request':
     case 'void':
-    case 'quote-expired':
-      return refundFailed(flow, transfer, `the claim of the refund is ${submitted.kind}: ${submitted.why}`);
+    case 'quote-expired': {
+      const text = `the claim of the refund is ${submitted.kind}: ${submitted.why}`;
+      return refundFailed(flow, transfer, { code: 'refund_claim_closed', text });
+    }
     default:
       return submitted satisfies never;
   }
@@ -164,7 +173,7 @@ function knownNow(transfer: Transfer) {
 /** False once less may be sent back than when the terms were made. */
 function isStill(flow: Flow, transfer: Transfer, { cryptoAmount }: RefundTerms): boolean {
   const now = refundTerms(flow, transfer);
-  return typeof now !== 'string' && now.cryptoAmount === cryptoAmount;
+  return !('code' in now) && now.cryptoAmount === cryptoAmount;
 }
 
 /** Events that this decision rests on: any other event may contradict it. */
@@ -187,10 +196,13 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
   };
   const trusted = (): TrustedSay => (transfer.mismatches.length > 0 ? 'other' : endProven());
   // Another send of less would be another request under its reference; and no person ordered one beside theirs.
-  const whyNotAgain = (): string | undefined => {
-    if (!isStill(flow, transfer, order)) return 'an event has come since that says that less came in';
+  const whyNotAgain = (): Cause | undefined => {
+    if (!isStill(flow, transfer, order)) {
+      return { code: 'less_came_in', text: 'an event has come since that says that less came in' };
+    }
     const isTheirs = theirsBegun(transfer) && !hadTheirsBegun;
-    return isTheirs ? "an event has come since that says that the service's own refund was begun" : undefined;
+    const text = "an event has come since that says that the service's own refund was begun";
+    return isTheirs ? { code: 'service_refund_begun', text } : undefined;
   };
   return {
     get claim() {
@@ -201,7 +213,7 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
     async send(unasked) {
       const before = transfer.ownRefund;
       const why = whyNotAgain();
-      if (why !== undefined) return notSentAgain(flow, claim, why);
+      if (why !== undefined) return notSentAgain(flow, claim, why.text);
       transfer.ownRefund = reference;
       const judged = judgedEvents(flow, transfer);
       const { outcome, fingerprint } = await act(
@@ -250,8 +262,10 @@ const NOT_SENT: readonly SubmitOutcome['kind'][] = ['contradicted', 'rejected', 
 /** An event that this decision does not rest on was enough not to send; its claim stays free for a person's order. */
 class HeldBack extends Error {
   override readonly name = 'HeldBack';
-  override readonly message =
-    'an event in the inbox may say that it ended otherwise, or was refunded, or that less came in';
+  readonly why: Cause = {
+    code: 'event_came',
+    text: 'an event in the inbox may say that it ended otherwise, or was refunded, or that less came in',
+  };
   /** Whether the flow has taken an event since, on which its next decision rests. */
   readonly isTaken: boolean;
   constructor(isTaken: boolean) {
@@ -267,7 +281,9 @@ async function sentOrWhyNot(flow: Flow, post: Post) {
   } catch (error) {
     if (error instanceof HeldBack) return error;
     const refusal = error instanceof ActivityFailure ? error.cause : undefined;
-    if (refusal instanceof ApplicationFailure && refusal.nonRetryable === true) return refusal.message;
+    if (refusal instanceof ApplicationFailure && refusal.nonRetryable === true) {
+      return { code: 'refund_not_sendable', text: refusal.message } as const;
+    }
     throw error;
   }
 }
@@ -277,13 +293,13 @@ async function refundConfirmed(flow: Flow, transfer: Transfer, order: OrderedRef
   if (ending === 'conflict') return decideConflict(flow, transfer);
   if (ending === 'arrived') return refunded('Refunded by us to the fallback address.');
   transfer.ownRefund = null;
-  return refundFailed(flow, transfer, `the send ended as ${ending.word}`);
+  return refundFailed(flow, transfer, { code: 'refund_send_failed', text: `the send ended as ${ending.word}` });
 }
 
-async function refundFailed(flow: Flow, transfer: Transfer, why: string): Promise<Outcome> {
-  flow.note('refund-failed', `the refund failed: ${why}`, 'service');
+async function refundFailed(flow: Flow, transfer: Transfer, why: Cause): Promise<Outcome> {
+  flow.note('refund-failed', `the refund failed: ${why.text}`, 'service');
   for (;;) {
-    const decision = await askAbout(flow, 'refund_failed', () => ({ why }), isDecided(transfer));
+    const decision = await askAbout(flow, 'refund_failed', () => shownCause(why), isDecided(transfer));
     if (decision !== 'decided') return endFromDecision(decision);
     if (transfer.mismatches.length === 0) break;
     await decideMismatch(flow, transfer, rulesOf(flow, transfer));

@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import type { Cause } from '../../src/protocol/causes.js';
 import type { Outcome } from '../../src/protocol/messages.js';
 import { act } from '../engine/activities.js';
 import { decideMismatch } from '../engine/evidence.js';
@@ -27,7 +28,7 @@ export async function refundedElsewhere(flow: Flow, transfer: Transfer): Promise
   const isKnown = () => voiding.settled() || isContradicted();
   await condition(isKnown, Math.max(AT_LEAST_MS, flow.scaled(STORE_PATIENCE_MS)));
   if (!isKnown()) {
-    const evidence = () => conflictEvidence(transfer, 'the store cannot say now whether we sent a refund, too');
+    const evidence = () => conflictEvidence(transfer, OWN_REFUND_UNKNOWN);
     const decision = await askAbout(flow, 'conflict', evidence, isKnown);
     if (decision !== 'decided') {
       voiding.cancel();
@@ -45,6 +46,11 @@ export async function refundedElsewhere(flow: Flow, transfer: Transfer): Promise
   transfer.ownRefund = claim.reference;
   return decideConflict(flow, transfer);
 }
+
+const OWN_REFUND_UNKNOWN: Cause = {
+  code: 'own_refund_unknown',
+  text: 'the store cannot say now whether we sent a refund, too',
+};
 
 export async function refundedByThem(flow: Flow, transfer: Transfer): Promise<Outcome> {
   while (transfer.toReport !== null) await reportPending(flow, transfer);

@@ -1,7 +1,7 @@
 import type { OrderToAdmit } from '../../activities/types.js';
 import { act } from './activities.js';
 import type { Flow } from './flow.js';
-import { notAllowed } from './park.js';
+import { orderRefused } from './park.js';
 import { STORE, STORE_PATIENCE_MS } from './policies.js';
 import { within } from './waits.js';
 
@@ -31,10 +31,10 @@ export async function admit<Order extends OrderToAdmit['order']>(
     () => act(STORE, `Who orders ${requested.action}`, flow.timeScale).admitOrder(question),
     hasEnded,
   );
-  if (verdict === undefined && hasEnded()) throw notAllowed('not_allowed', 'The flow has ended.');
+  if (verdict === undefined && hasEnded()) throw orderRefused('flow_ended', 'The flow has ended.');
   if (verdict === undefined) {
-    throw notAllowed('not_allowed', 'The store cannot record the order now: give it again later.');
+    throw orderRefused('store_unavailable', 'The store cannot record the order now: give it again later.');
   }
-  if (verdict.kind === 'refused') throw notAllowed('needs_second_person', verdict.why);
+  if (verdict.kind === 'refused') throw orderRefused('needs_second_person', verdict.why);
   return { ...order, actor: verdict.by };
 }

@@ -1,3 +1,4 @@
+import type { Cause } from '../../src/protocol/causes.js';
 import { openedIdOf } from '../../src/protocol/events.js';
 import type { EventResult, FlowEvent, Parked, ResolveOrder } from '../../src/protocol/messages.js';
 
@@ -124,14 +125,16 @@ function isFlowEvent(value: unknown): value is FlowEvent {
  * Why an order about an event cannot be taken, or null. A person vouches for exactly one event: if several came, the
  * order must name one, and an event that the flow does not hold is never replaced by another.
  */
-export function validateEventChoice(parked: Parked, { action, eventId }: ResolveOrder): string | null {
+export function validateEventChoice(parked: Parked, { action, eventId }: ResolveOrder): Cause | null {
   const asked = eventsAskedAbout(parked, action);
   if (asked === null) return null;
   if (eventId == null) {
-    return asked.length > 1 ? `Several events came. Name the one that is meant: ${asked.join(', ')}.` : null;
+    if (asked.length <= 1) return null;
+    return { code: 'event_not_named', text: `Several events came. Name the one that is meant: ${asked.join(', ')}.` };
   }
   if (asked.includes(eventId)) return null;
-  return `The flow does not ask about this event, but about ${asked.join(', ')}. What it does not hold can be replayed with trust.`;
+  const text = `The flow does not ask about this event, but about ${asked.join(', ')}. What it does not hold can be replayed with trust.`;
+  return { code: 'event_not_asked_about', text };
 }
 
 function eventsAskedAbout({ evidence }: Parked, action: string): readonly string[] | null {

@@ -6,6 +6,7 @@ import {
   upsertMemo,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Cause } from '../../src/protocol/causes.js';
 import type {
   FlowReport,
   FlowView,
@@ -71,7 +72,7 @@ export interface Flow {
   /** A person's order about the parked flow, until it is carried out. */
   resolution: Resolution | null;
   /** The last order that was not carried out, because of what was proven by then. */
-  refused: { readonly order: Resolution; readonly why: string } | null;
+  refused: { readonly order: Resolution; readonly why: Cause } | null;
   /** Set when the flow was stopped before its money moved. */
   stop: Outcome | null;
   /** The end by a stop that was refused because the store did not answer, which may carry it out nevertheless. */
@@ -88,7 +89,7 @@ export interface Flow {
   /** Attempts to stop it that are under way. */
   stopping: number;
   /** Why the flow must not be stopped although nothing was sent; null if there is no such check. */
-  beforeStop: (() => Promise<string | null>) | null;
+  beforeStop: (() => Promise<Cause | null>) | null;
   /**
    * Checks an end that says that nothing moved: the store may have been away since it was decided. How the flow ends if
    * something says otherwise by now: then it goes on. Null: the end stands.

@@ -1,4 +1,5 @@
 import type { PostReading, SubmitOutcome } from '../../activities/types.js';
+import type { Cause } from '../../src/protocol/causes.js';
 import type { PostEvidence, Repeat } from '../../src/protocol/decisions.js';
 import type { PostOrder } from '../../src/protocol/legal-orders.js';
 import type { ParkReason, ParkAction } from '../../src/protocol/vocabulary.js';
@@ -26,11 +27,12 @@ export interface Open {
 export const leftMs = ({ underWayUntilMs }: Open): number => Math.max(0, underWayUntilMs - Date.now());
 
 /** While the POST may be under way, neither another send nor its closing is safe, whatever the lookup says. */
-export function whyTooEarly(action: PostOrder, open: Open): string | null {
+export function whyTooEarly(action: PostOrder, open: Open): Cause | null {
   // If the service said that it knows the reference, it has answered.
   if (open.saidToExist || leftMs(open) === 0) return null;
   if (action !== 'send-again' && action !== 'close-not-executed') return null;
-  return `its POST may still be under way: order it again after ${new Date(open.underWayUntilMs).toISOString()}`;
+  const until = new Date(open.underWayUntilMs).toISOString();
+  return { code: 'post_under_way', text: `its POST may still be under way: order it again after ${until}` };
 }
 
 export function openOf(flow: Flow, post: Post, outcome: Unsettled): Open {
@@ -84,7 +86,7 @@ export function shownOf(
     why: refused === undefined ? why : 'another send was refused; of the earlier one that says nothing',
     ...asked,
     ...(refused === undefined ? {} : { refused }),
-    ...(notAgain === undefined ? {} : { notAgain }),
+    ...(notAgain === undefined ? {} : { notAgain: notAgain.text, code: notAgain.code }),
   };
 }
 

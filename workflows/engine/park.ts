@@ -1,5 +1,6 @@
 import { condition, ApplicationFailure, CancellationScope, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { UpdateDefinition } from '@temporalio/common';
+import type { Cause, CauseCode } from '../../src/protocol/causes.js';
 import { endingsOf } from '../../src/protocol/decisions.js';
 import { orderRefusal } from '../../src/protocol/legal-orders.js';
 import { wordsThat, type Meaning } from '../../src/protocol/statuses.js';
@@ -23,15 +24,19 @@ export interface ParkOptions {
   /** Asks the service once more, if possible: its answer may make `decided` hold. */
   readonly lookAgain?: () => Promise<void>;
   /** Why an order cannot be carried out by what its step knows at that moment; null: it can. */
-  readonly refusalOf?: (order: Resolution) => string | null;
+  readonly refusalOf?: (order: Resolution) => Cause | null;
 }
 
-const STOPPED = 'the flow was stopped at this moment';
-const DECIDED = 'what is proven by now decides';
-const CANNOT_READ =
-  'the inbox cannot be read now, or a webhook is still being matched, and may say otherwise: order it again';
-
-const ANOTHER_PAYMENT = 'a trusted event that differs from what we know has come since: look at it, and order again';
+const STOPPED: Cause = { code: 'flow_stopped', text: 'the flow was stopped at this moment' };
+const DECIDED: Cause = { code: 'decided_meanwhile', text: 'what is proven by now decides' };
+const CANNOT_READ: Cause = {
+  code: 'inbox_not_read',
+  text: 'the inbox cannot be read now, or a webhook is still being matched, and may say otherwise: order it again',
+};
+const ANOTHER_PAYMENT: Cause = {
+  code: 'event_reports_other_payment',
+  text: 'a trusted event that differs from what we know has come since: look at it, and order again',
+};
 
 /** These end nothing and send nothing. */
 const HARMLESS: readonly ParkAction[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'report-again'];
@@ -76,7 +81,7 @@ export async function park(
   void notifyUnparked(flow, since);
   if (order !== null && why !== null) {
     flow.refused = { order, why };
-    flow.note('order-refused', `${order.action} refused: ${why}`, order.actor);
+    flow.note('order-refused', `${order.action} refused: ${why.text}`, order.actor);
   }
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (order === null) {
@@ -89,7 +94,7 @@ export async function park(
   }
   return 'decided';
 
-  async function judge(asked: Resolution): Promise<string | null> {
+  async function judge(asked: Resolution): Promise<Cause | null> {
     const whyNot = () =>
       decided() ? DECIDED : (orderRefusal(asked.action, endingsOf(provenOf(flow)), shown) ?? refusalOf(asked));
     if (HARMLESS.includes(asked.action)) return whyNot();
@@ -160,7 +165,7 @@ async function closeClaims(
   { action, actor, note }: Resolution,
   against: readonly string[],
   remind: () => void,
-): Promise<string | null> {
+): Promise<Cause | null> {
   const [claims, judged] = [flow.claims(), flow.book.ids()];
   const about = { flowId: flow.flowId, claims, wasReset: wasReset() };
   const order = { ...about, action, order: { actor, note }, against, judged };
@@ -170,10 +175,16 @@ async function closeClaims(
   return why === undefined ? null : NOT_CLOSED[why];
 }
 
-const NOT_CLOSED: Readonly<Record<WhyNotClosed, string>> = {
-  contradicted: 'an event that came in at this moment may say otherwise: order it again',
-  unmatched: 'a webhook under its reference is being matched, and may say otherwise: order it again',
-  'under-way': 'a POST of it may be under way: order it again',
+const NOT_CLOSED: Readonly<Record<WhyNotClosed, Cause>> = {
+  contradicted: {
+    code: 'event_came',
+    text: 'an event that came in at this moment may say otherwise: order it again',
+  },
+  unmatched: {
+    code: 'event_being_matched',
+    text: 'a webhook under its reference is being matched, and may say otherwise: order it again',
+  },
+  'under-way': { code: 'post_under_way', text: 'a POST of it may be under way: order it again' },
 };
 
 const REMIND = { summary: 'Remind that it is parked' };
@@ -233,7 +244,7 @@ export function onUpdate<Answer, Args extends unknown[]>(
   const refuseBeyond = (...args: Args) => {
     if (update.name !== UPDATES.resolve && flow.updates >= MAX_UPDATES_PER_RUN) {
       const many = `This run of the flow has taken ${MAX_UPDATES_PER_RUN} orders`;
-      throw notAllowed('too_many_orders', `${many}: it takes no more of them, except those that resolve it.`);
+      throw orderRefused('too_many_orders', `${many}: it takes no more of them, except those that resolve it.`);
     }
     validator(...opened(args));
   };
@@ -243,11 +254,12 @@ export function onUpdate<Answer, Args extends unknown[]>(
 /** @throws ApplicationFailure if the order came in the clear to a flow that takes none of those, or names no actor */
 export function checkOrder(order: PersonOrder): void {
   if (isPlaintext(order)) {
-    throw notAllowed('not_allowed', 'This update came unencrypted. Send it through a client with the payload codec.');
+    throw orderRefused('unencrypted', 'This update came unencrypted. Send it through a client with the payload codec.');
   }
-  if (typeof order?.actor !== 'string') throw notAllowed('not_allowed', 'The order names no actor.');
+  if (typeof order?.actor !== 'string') throw orderRefused('no_actor', 'The order names no actor.');
 }
 
-export function notAllowed(type: string, message: string): ApplicationFailure {
+/** @param type for programs; the gateway shows it as `code` */
+export function orderRefused(type: CauseCode, message: string): ApplicationFailure {
   return ApplicationFailure.create({ type, message });
 }

@@ -1,4 +1,5 @@
 import type { SubmitOutcome, Facts, ClaimRef } from '../../activities/types.js';
+import type { Cause } from '../../src/protocol/causes.js';
 import type { TrustedSay } from '../../src/protocol/decisions.js';
 import type { Rejection } from '../../src/protocol/messages.js';
 
@@ -33,7 +34,7 @@ export interface Post {
   /** False: what a send needs is gone, so not even a person can order another. @default true */
   readonly sendAgain?: boolean;
   /** Why it must not be sent again by what came since it was sent; undefined: nothing did. */
-  whyNotAgain?(): string | undefined;
+  whyNotAgain?(): Cause | undefined;
   /** The reason to park with, if a more specific one than the usual exists. */
   readonly parkReason?: 'refund_unknown';
   /** Ends the flow when a person closes this POST as not executed. @default it ends as `not_executed` */

@@ -9,6 +9,7 @@ import {
   continueAsNew,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { Cause } from '../../src/protocol/causes.js';
 import type { FlowReport, Outcome, ResolveOrder, SubmitAnswer } from '../../src/protocol/messages.js';
 import { END_REASONS, type EndReason, type FlowKind, UPDATES } from '../../src/protocol/vocabulary.js';
 import { act } from './activities.js';
@@ -16,7 +17,7 @@ import { admit } from './admit.js';
 import { openFlow, type Flow, type FlowCarried } from './flow.js';
 import { markAs } from './search-attributes.js';
 import { answerUpdate, cancelUpdate, resolveUpdate, type Resolution } from './messages.js';
-import { checkOrder, notAllowed, onUpdate, legalAction } from './park.js';
+import { checkOrder, onUpdate, orderRefused, legalAction } from './park.js';
 import { STORE, MAX_SIGNALS_PER_RUN, MAX_UPDATES_PER_RUN, RECORD_PATIENCE_MS } from './policies.js';
 import { askForEnd, tryStop, whatWasMoved, whyMaybeSent, whyMoved, whyNoStop } from './stop.js';
 import { FlowEnd } from './flow-end.js';
@@ -62,7 +63,7 @@ function answerUpdates(flow: Flow): void {
       const why = await tryStop(flow, 'cancelled', order);
       const refusal = why === null || flow.view().outcome !== null ? await whyNotCancelled(flow) : why;
       if (refusal === null) return { cancelled: true };
-      flow.note('cancel-refused', `cancel refused: ${refusal}`, order.actor);
+      flow.note('cancel-refused', `cancel refused: ${refusal.text}`, order.actor);
       throw cancelRefused(refusal);
     },
     (order) => {
@@ -79,13 +80,14 @@ function answerUpdates(flow: Flow): void {
       const { parked } = flow;
       const order = await admit(flow, { update: UPDATES.resolve, action: given.action }, given);
       // Meanwhile another order may have been taken, or an event may have decided.
-      if (flow.parked !== parked) throw notAllowed('not_allowed', MOVED_ON);
+      if (flow.parked !== parked) throw orderRefused('flow_moved_on', MOVED_ON);
       checkResolve(flow, order);
       flow.resolution = order as Resolution;
       // Until it is carried out, or refused by what is proven at that moment.
       await condition(() => flow.resolution !== order || flow.view().outcome !== null);
       if (flow.refused?.order === order) {
-        throw notAllowed('not_allowed', `${order.action} was not carried out: ${flow.refused.why}.`);
+        const { code, text } = flow.refused.why;
+        throw orderRefused(code, `${order.action} was not carried out: ${text}.`);
       }
       return { accepted: true };
     },
@@ -108,39 +110,40 @@ function handleUiCancel(flow: Flow): void {
       if (flow.view().outcome?.state === 'cancelled') return;
       const order = { actor: 'Temporal UI' };
       const refusal = await tryStop(flow, 'cancelled', order);
-      if (refusal !== null) flow.note('cancel-refused', `cancel refused: ${refusal}`, order.actor);
+      if (refusal !== null) flow.note('cancel-refused', `cancel refused: ${refusal.text}`, order.actor);
     }),
   );
 }
 
 /** Another stop may have been faster, or a step that was about to end the flow. Null: it is cancelled, or will be. */
-async function whyNotCancelled(flow: Flow): Promise<string | null> {
+async function whyNotCancelled(flow: Flow): Promise<Cause | null> {
   // A new run carries the stop out.
   await condition(() => flow.view().outcome !== null || flow.continuesAsNew);
   const { outcome } = flow.view();
-  return outcome === null || outcome.state === 'cancelled' ? null : `it has ended as ${outcome.state}`;
+  if (outcome === null || outcome.state === 'cancelled') return null;
+  return { code: 'flow_ended', text: `it has ended as ${outcome.state}` };
 }
 
-const cancelRefused = (why: string) => notAllowed('cancel_refused', `The flow cannot be cancelled: ${why}.`);
+const cancelRefused = ({ code, text }: Cause) => orderRefused(code, `The flow cannot be cancelled: ${text}.`);
 
 const MOVED_ON = 'The flow has moved on since the order was given. Look at it again.';
 
 function checkResolve(flow: Flow, order: ResolveOrder): void {
   checkOrder(order);
-  if (flow.parked === null) throw notAllowed('not_allowed', 'The flow is not parked: there is nothing to resolve.');
-  if (order.since !== undefined && order.since !== flow.parked.since) throw notAllowed('not_allowed', MOVED_ON);
-  if (flow.resolution !== null) throw notAllowed('not_allowed', 'Another order is being carried out.');
+  if (flow.parked === null) throw orderRefused('not_parked', 'The flow is not parked: there is nothing to resolve.');
+  if (order.since !== undefined && order.since !== flow.parked.since) throw orderRefused('flow_moved_on', MOVED_ON);
+  if (flow.resolution !== null) throw orderRefused('other_order_under_way', 'Another order is being carried out.');
   if (legalAction(flow, order.action) === undefined) {
     const legal = flow.parked.actions.join(', ');
-    throw notAllowed('unknown_action', `"${order.action}" is not possible now. Possible: ${legal}.`);
+    throw orderRefused('unknown_action', `"${order.action}" is not possible now. Possible: ${legal}.`);
   }
   if (typeof order.note !== 'string' || order.note.trim() === '') {
-    throw notAllowed('not_allowed', 'A note that says why is needed.');
+    throw orderRefused('no_note', 'A note that says why is needed.');
   }
   const doubt = validateEventChoice(flow.parked, order);
-  if (doubt !== null) throw notAllowed('not_allowed', doubt);
+  if (doubt !== null) throw orderRefused(doubt.code, doubt.text);
   const wrong = untilProblem(order, Date.now());
-  if (wrong !== null) throw notAllowed('invalid_input', wrong);
+  if (wrong !== null) throw orderRefused('invalid_input', wrong);
 }
 
 /** Turns what a flow threw into its outcome; anything but one of our endings is a bug and stays an error. */
@@ -149,7 +152,8 @@ function outcomeOf(flow: Flow, error: unknown): Outcome | Promise<Outcome> {
   if (error instanceof ActivityFailure && error.cause instanceof ApplicationFailure) {
     const reason = END_REASONS.find((candidate) => candidate === (error.cause as ApplicationFailure).type);
     const detail = rootCause(error) ?? reason ?? '';
-    if (reason !== undefined && flow.money.at === 'sent') return askPerson(flow, error.activityType, detail);
+    if (reason !== undefined && flow.money.at === 'sent')
+      return askPerson(flow, error.activityType, { code: 'invalid_input', text: detail });
     if (reason !== undefined) return { state: 'failed', reason, detail };
   }
   // Anything else is a bug, not an ending: a plain Error fails the workflow task, so that the flow waits for the fixed
@@ -190,7 +194,7 @@ async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
 /** Ends that do not deny that the service has something under the reference: its failed payment, or another request. */
 const MAY_BE_REPORTED: readonly string[] = ['failed_at_service', 'other_request_same_reference'] satisfies EndReason[];
 
-const askPerson = (flow: Flow, step: string, why: string, isRefused = false): Promise<Outcome> =>
+const askPerson = (flow: Flow, step: string, why: Cause, isRefused = false): Promise<Outcome> =>
   askForEnd(flow, step, why, isRefused).catch((error) => {
     if (error instanceof FlowEnd) return error.outcome;
     throw error;

@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import { shownCause, type Cause } from '../../src/protocol/causes.js';
 import type { ClaimOrder } from '../../src/store/claim.js';
 import { mayEndUnsent, saysMoneyMoved } from '../../src/protocol/decisions.js';
 import type { Outcome, PersonOrder } from '../../src/protocol/messages.js';
@@ -16,7 +17,7 @@ import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.
  * Tries to stop the flow before its money moves. A claim that is absent or only reserved is voided, so that no attempt,
  * however late, can send. Returns why it was refused, or null when the flow is going to stop.
  */
-export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
+export async function tryStop(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<Cause | null> {
   flow.stopping += 1;
   const why = await stopUnsent(flow, state, order).finally(() => (flow.stopping -= 1));
   // The claim may be void, or become so.
@@ -32,7 +33,7 @@ export function endVoid(flow: Flow, detail: string): never {
   throw new FlowEnd(flow.unsureStop ?? { state: 'failed', reason: 'not_executed', detail });
 }
 
-async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<string | null> {
+async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: PersonOrder): Promise<Cause | null> {
   if (flow.money.at === 'unsent' || flow.money.at === 'claimed') {
     // Claims are voided last: a stop that is refused must leave them as they are. A webhook may come meanwhile.
     const why =
@@ -64,27 +65,33 @@ async function stopUnsent(flow: Flow, state: 'cancelled' | 'expired', order: Per
 }
 
 /** What came since a person's order closes the claims is judged by that order alone. */
-const whyTooLate = (flow: Flow): string | null =>
+const whyTooLate = (flow: Flow): Cause | null =>
   flow.view().outcome !== null ? HAS_ENDED : flow.resolution !== null ? BEING_DECIDED : null;
 
 /** Why the flow cannot be stopped, if that is known already; null: `tryStop` decides. */
-export function whyNoStop(flow: Flow): string | null {
+export function whyNoStop(flow: Flow): Cause | null {
   if (flow.view().outcome !== null) return HAS_ENDED;
   return flow.money.at === 'sent' ? MAY_HAVE_MOVED : null;
 }
 
-const NEVER_ASKED = 'it was started elsewhere, and could not be asked how it ended';
-const HAS_ENDED = 'it has ended';
-const BEING_DECIDED = 'an order of a person is being carried out';
-const MAY_HAVE_MOVED = 'money may have moved already';
-const STORE_UNAVAILABLE = 'the store cannot say now whether money moved';
+const NEVER_ASKED: Cause = {
+  code: 'never_asked',
+  text: 'it was started elsewhere, and could not be asked how it ended',
+};
+const HAS_ENDED: Cause = { code: 'flow_ended', text: 'it has ended' };
+const BEING_DECIDED: Cause = { code: 'other_order_under_way', text: 'an order of a person is being carried out' };
+const MAY_HAVE_MOVED: Cause = { code: 'money_may_have_moved', text: 'money may have moved already' };
+const STORE_UNAVAILABLE: Cause = {
+  code: 'store_unavailable',
+  text: 'the store cannot say now whether money moved',
+};
 
 /**
  * Why money may have moved although this run has sent nothing: an earlier run of the flow may have sent it, before a
  * reset in the UI or under an id that is used again. Claims that that run only reserved are voided. Null: nothing was
  * sent.
  */
-export async function whyMaybeSent(flow: Flow, reason: string): Promise<string | null> {
+export async function whyMaybeSent(flow: Flow, reason: string): Promise<Cause | null> {
   const { money } = flow;
   if (money.at !== 'unsent') return null;
   const order = {
@@ -98,7 +105,9 @@ export async function whyMaybeSent(flow: Flow, reason: string): Promise<string |
     act(STORE, 'Void what was never sent', flow.timeScale).voidUnsentOf(order),
   );
   if (left === undefined) return STORE_UNAVAILABLE;
-  return left.length === 0 ? null : `money may have moved in an earlier run of the flow (${left.join(', ')})`;
+  if (left.length === 0) return null;
+  const text = `money may have moved in an earlier run of the flow (${left.join(', ')})`;
+  return { code: 'earlier_run_may_have_sent', text };
 }
 
 /** What an end says besides that nothing moved. */
@@ -112,21 +121,30 @@ interface EndSays {
 /**
  * What trusted events, including those in the inbox, prove against an end that says that nothing moved; null: nothing.
  */
-export async function whyMoved(flow: Flow, patienceMs = STORE_PATIENCE_MS, says: EndSays = {}): Promise<string | null> {
+export async function whyMoved(flow: Flow, patienceMs = STORE_PATIENCE_MS, says: EndSays = {}): Promise<Cause | null> {
   if (!(await readInbox(flow, patienceMs))) return STORE_UNAVAILABLE;
   return whatWasMoved(flow, says);
 }
 
 /** If its kind has no lookup, an untrusted event is enough to keep a flow from ending as failed by itself. */
-export const VETOED = 'an unverified event claims another ending, or cannot be read';
+export const VETOED: Cause = {
+  code: 'unverified_event_against_it',
+  text: 'an unverified event claims another ending, or cannot be read',
+};
 
 /** The same, of the events that the flow has taken. */
-export function whatWasMoved(flow: Flow, { mayBeReported = false, isRefused = false }: EndSays = {}): string | null {
-  if (saysMoneyMoved(provenOf(flow))) return 'it is proven that money moved';
+export function whatWasMoved(flow: Flow, { mayBeReported = false, isRefused = false }: EndSays = {}): Cause | null {
+  if (saysMoneyMoved(provenOf(flow))) return { code: 'money_moved', text: 'it is proven that money moved' };
   if (flow.vetoed(isRefused)) return VETOED;
-  if (flow.evidence().mismatches.length > 0) return 'a trusted event reports another payment under its reference';
-  return !mayBeReported && isReported(flow) ? 'a trusted event says that the service has it' : null;
+  if (flow.evidence().mismatches.length > 0) return OTHER_REPORTED;
+  return !mayBeReported && isReported(flow) ? REPORTED : null;
 }
+
+const OTHER_REPORTED: Cause = {
+  code: 'event_reports_other_payment',
+  text: 'a trusted event reports another payment under its reference',
+};
+const REPORTED: Cause = { code: 'event_reports_it', text: 'a trusted event says that the service has it' };
 
 /** Early events have not acted yet. What was started elsewhere is reported, and was moved by no flow. */
 function isReported(flow: Flow): boolean {
@@ -169,7 +187,7 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
   await condition(() => settled() || flow.stop !== null || flow.deadlinePassed);
   if (flow.money.at === 'elsewhere' && !settled() && flow.stop === null) {
     // It may have been paid: once the step is done, the flow asks how it ended. Until then a person may know.
-    const decision = await park(flow, 'step_failed', { why: NEVER_ASKED }, settled);
+    const decision = await park(flow, 'step_failed', shownCause(NEVER_ASKED), settled);
     if (decision !== 'decided') endFromDecision(decision);
     if (!settled()) return unlessStopped(flow, () => promise);
   }
@@ -183,12 +201,12 @@ export async function unlessStopped<T>(flow: Flow, step: () => Promise<T>): Prom
 }
 
 /** A step that can never succeed says nothing about money sent before it: the flow does not fail by itself. */
-export async function askForEnd(flow: Flow, step: string, why: string, isRefused = false): Promise<never> {
+export async function askForEnd(flow: Flow, step: string, why: Cause, isRefused = false): Promise<never> {
   const isAgainst = whatWasMoved(flow, { mayBeReported: true, isRefused }) !== null;
   const reason = isAgainst ? 'conflict' : 'step_failed';
   const evidence = () => {
     const claimed = flow.evidence().unverified.map(brief);
-    return { step, why, ...(claimed.length === 0 ? {} : { claimed }) };
+    return { step, ...shownCause(why), ...(claimed.length === 0 ? {} : { claimed }) };
   };
   return endFromDecision(await askPerson(flow, reason, evidence));
 }

@@ -5,6 +5,7 @@ import { isUnread, type Outcome } from '../../src/protocol/messages.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { brief, selectedEvent } from './event-book.js';
 import { endFromDecision, endFlow, FlowEnd } from './flow-end.js';
+import { shownCause, type Cause, type CauseCode } from '../../src/protocol/causes.js';
 import { VETOED } from './stop.js';
 import { decideMismatch, trustClaimed } from './evidence.js';
 import type { Flow } from './flow.js';
@@ -126,7 +127,8 @@ function whyOverdue(payment: Payment, plan: TrackPlan, isClaimed: boolean): Park
 
 /** Money was collected, and its purpose failed: not a failure, but a debt. The service may still pay it back. */
 async function decideFundsHeld(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
-  const evidence = { words: payment.words, why: 'the money was collected, and nothing shows that it was given back' };
+  const why = 'the money was collected, and nothing shows that it was given back';
+  const evidence = { words: payment.words, why, code: 'funds_held' satisfies CauseCode };
   const decision = await parkAndLook(flow, payment, plan, { reason: 'crypto_leg_failed', evidence });
   if (decision !== 'decided') endFromDecision(decision);
 }
@@ -134,11 +136,11 @@ async function decideFundsHeld(flow: Flow, payment: Payment, plan: TrackPlan): P
 async function decideConflict(
   flow: Flow,
   payment: Payment,
-  why = 'what is proven excludes one another',
+  why: Cause = { code: 'proofs_exclude_one_another', text: 'what is proven excludes one another' },
 ): Promise<never> {
   const evidence = () => {
     const claimed = payment.unverified.map(brief);
-    return { words: payment.words, why, ...(claimed.length === 0 ? {} : { claimed }) };
+    return { words: payment.words, ...shownCause(why), ...(claimed.length === 0 ? {} : { claimed }) };
   };
   return endFromDecision(await askPerson(flow, 'conflict', evidence));
 }
@@ -152,7 +154,7 @@ async function decideOtherRecord(flow: Flow, payment: Payment, plan: TrackPlan, 
   flow.proven = () => provenBy(payment, plan).slice(shown);
   const evidence = () => {
     shown = provenBy(payment, plan).length;
-    return { ...found, why, words: payment.words };
+    return { ...found, why, code: 'other_record' satisfies CauseCode, words: payment.words };
   };
   return endFromDecision(await askPerson(flow, 'conflict', evidence));
 }

@@ -1,6 +1,8 @@
 import { condition } from '@temporalio/workflow';
 import type { ClaimRef, PaidReading } from '../../activities/types.js';
+import type { Cause } from '../../src/protocol/causes.js';
 import { paidElsewhere } from '../../src/protocol/decisions.js';
+import { PAID_BY_ANOTHER_WAY } from '../../src/protocol/messages.js';
 import {
   ATTEMPT_WORDS,
   CHECKOUT_WORDS,
@@ -98,25 +100,33 @@ export function paidByEvent({ words }: Payment): boolean {
 /**
  * Why a flow whose invoice exists is not stopped: the customer may have paid it on its own page. Null: it is not paid.
  */
-export async function whyNotStopped(flow: Flow, payment: Payment): Promise<string | null> {
+export async function whyNotStopped(flow: Flow, payment: Payment): Promise<Cause | null> {
   const answered = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, {}).promise);
   keepShown(payment, answered);
   await readInbox(flow);
-  if (payment.mismatches.length > 0) return 'a trusted event reports another payment of the invoice';
+  if (payment.mismatches.length > 0) return OTHER_REPORTED;
   const lookup = (payment.shownPaid ?? answered)?.says ?? 'cannot-tell';
   const says = paidElsewhere({ lookup, paidByEvent: paidByEvent(payment) });
   if (says === 'not-paid') return null;
-  const why = says === 'cannot-tell' ? 'it is not known whether the invoice was paid' : 'the invoice was paid already';
+  const why = says === 'cannot-tell' ? MAYBE_PAID : PAID_ALREADY;
   const { money } = flow;
   // If our payment waits to be sent, it is cancelled if another one was made, or past the deadline if that is unknown.
   if (money.at === 'claimed' && (says !== 'cannot-tell' || flow.deadlinePassed)) {
-    const isVoid = await voidUnsent(flow, money.claim, why);
-    if (isVoid === undefined && payment.shownPaid !== undefined) voidOnceStoreIsBack(flow, money.claim, why);
+    const isVoid = await voidUnsent(flow, money.claim, why.text);
+    if (isVoid === undefined && payment.shownPaid !== undefined) voidOnceStoreIsBack(flow, money.claim, why.text);
   }
   // The flow follows the payment.
   payment.lookNow = true;
   return why;
 }
+
+const OTHER_REPORTED: Cause = {
+  code: 'event_reports_other_payment',
+  text: 'a trusted event reports another payment of the invoice',
+};
+const PAID_BY_EVENT: Cause = { code: 'event_reports_it', text: 'a trusted event says that the invoice was paid' };
+const MAYBE_PAID: Cause = { code: 'payment_unclear', text: 'it is not known whether the invoice was paid' };
+const PAID_ALREADY: Cause = { code: PAID_BY_ANOTHER_WAY, text: 'the invoice was paid already' };
 
 /** Beside the flow, and retried by the server: a later attempt to pay may meet an older copy of the record. */
 function voidOnceStoreIsBack(flow: Flow, claim: ClaimRef, reason: string): void {
@@ -155,7 +165,7 @@ async function askPerson(
   const lookAgain = async () =>
     keepShown(payment, await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, { beforeOurs }).promise));
   const refusalOf = ({ action }: Resolution) =>
-    action === 'close-not-executed' && paidByEvent(payment) ? 'a trusted event says that the invoice was paid' : null;
+    action === 'close-not-executed' && paidByEvent(payment) ? PAID_BY_EVENT : null;
   const decision = await park(flow, 'payment_unclear', evidence, decided, { lookAgain, refusalOf });
   if (decision === 'decided' && asking.settled()) return payment.shownPaid ?? asking.promise;
   asking.cancel();

@@ -10,7 +10,7 @@ import type { Flow } from '../engine/flow.js';
 import { payUpdate } from '../engine/messages.js';
 import { PAY_ORDER_PATIENCE_MS, READ } from '../engine/policies.js';
 import { within } from '../engine/waits.js';
-import { checkOrder, notAllowed, onUpdate } from '../engine/park.js';
+import { checkOrder, onUpdate, orderRefused } from '../engine/park.js';
 import { PAY } from './look-for-payment.js';
 
 /** Takes orders to pay, by the update `pay`. */
@@ -33,18 +33,18 @@ export function openPayUpdates(flow: Flow): PayUpdates {
   async function take(given: PayOrder): Promise<SubmitAnswer> {
     const order = await admit(flow, { update: UPDATES.pay, action: 'pay' }, given, PAY_ORDER_PATIENCE_MS);
     await condition(() => served !== undefined || ended());
-    if (served === undefined || ended()) throw notAllowed('not_allowed', ENDED);
+    if (served === undefined || ended()) throw orderRefused('flow_ended', ENDED);
     const payment = served;
     const { input, ...terms } = await describe(flow, payment, order);
     // If what came since its end was decided says otherwise, the flow goes on, and may be paid.
     await condition(() => !flow.isEnding || flow.parked !== null || ended());
     const first = payment.steps[PAY.step];
     if (first !== undefined && !sameFingerprint(first.claim.fingerprint, terms.claim.fingerprint)) {
-      throw notAllowed('other_request', 'Another payment of this invoice was ordered before. It stands.');
+      throw orderRefused('other_request', 'Another payment of this invoice was ordered before. It stands.');
     }
     if (first === undefined) {
-      if (flow.stop !== null || flow.isEnding || ended()) throw notAllowed('not_allowed', ENDED);
-      if (payment.answers[PAY.step] !== undefined) throw notAllowed(PAID_BY_ANOTHER_WAY, PAID);
+      if (flow.stop !== null || flow.isEnding || ended()) throw orderRefused('flow_ended', ENDED);
+      if (payment.answers[PAY.step] !== undefined) throw orderRefused(PAID_BY_ANOTHER_WAY, PAID);
       payment.input = input;
       payment.steps = { ...payment.steps, [PAY.step]: terms };
       flow.note('pay-ordered', 'ordered to pay', order.actor);
@@ -55,7 +55,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
     const answer = payment.answers[PAY.step];
     // The flow was about to end when the order came.
     const isUnsent = flow.money.at === 'unsent' || flow.stop !== null;
-    if (answer === undefined && ended() && isUnsent) throw notAllowed('not_allowed', ENDED);
+    if (answer === undefined && ended() && isUnsent) throw orderRefused('flow_ended', ENDED);
     return answer ?? { kind: 'none', reason: flow.parked?.reason ?? 'ended' };
   }
 
@@ -96,10 +96,11 @@ async function describe(flow: Flow, payment: Payment, payOrder: PayOrder): Promi
       () => act(READ, 'Check the order to pay', flow.timeScale).describeStep(order),
       () => flow.view().outcome !== null,
     );
-    if (described === undefined) throw notAllowed('not_allowed', ENDED);
+    if (described === undefined) throw orderRefused('flow_ended', ENDED);
     return described;
   } catch (error) {
     if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) throw error;
-    throw notAllowed(error.cause.type ?? 'invalid_input', error.cause.message);
+    const { type, message } = error.cause;
+    throw ApplicationFailure.create({ type: type ?? 'invalid_input', message });
   }
 }

@@ -251,13 +251,16 @@ function requireTaken(outcome: OrderOutcome, view: FlowWithMoney, foreign: strin
       );
     case 'refused': {
       // An error in the order's content does not depend on the flow's state.
-      if (CONTENT_PROBLEMS.includes(outcome.type)) throw new Refusal(400, outcome.message, { reference });
+      if (CONTENT_PROBLEMS.includes(outcome.type)) {
+        throw new Refusal(400, outcome.message, { reference, code: outcome.type });
+      }
       const actions = view.parked?.actions ?? [];
       const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
       // For an unknown action the flow itself has already listed the actions.
       const more = outcome.type === 'unknown_action' && actions.length > 0 ? '' : ` ${legal}`;
       throw new Refusal(409, `The flow refused it: ${outcome.message.replace(/\.$/, '')}.${more}`, {
         reference,
+        code: outcome.type,
         actions,
       });
     }

@@ -15,7 +15,7 @@ export interface MemberError {
 interface RefusalDetails {
   readonly errors?: readonly MemberError[];
   readonly reference?: string;
-  /** The service's own word for its refusal. */
+  /** Why, for programs: the flow's own code if it refused an order, the service's own if that refused. */
   readonly code?: string;
   /** Legal actions, if an order was refused. */
   readonly actions?: readonly string[];

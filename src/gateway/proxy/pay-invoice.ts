@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { InvoicePaymentInput } from '../../flows/invoice-payment.js';
+import type { CauseCode } from '../../protocol/causes.js';
 import { newestMac } from '../../protocol/fingerprint.js';
 import { PAID_BY_ANOTHER_WAY } from '../../protocol/messages.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
@@ -88,12 +89,14 @@ async function orderToPay(
   await answerByState(deps, request, reply, waited.message);
 }
 
-/** `not_allowed`: the flow is ending, or has ended; its state says how. */
+/** The flow is ending, or has ended: its state says how. Or it could not record the order. */
+const ANSWERED_BY_STATE: readonly string[] = ['flow_ended', 'store_unavailable'] satisfies CauseCode[];
+
 function throwRefusal(request: MoneyRequest, { type, message }: { type: string; message: string }): void {
   const { reference } = request.address;
   if (type === 'other_request') throw otherRequest(request);
   if (type === 'invalid_input') throw new Refusal(400, message, { reference });
-  if (type !== 'not_allowed') throw new Refusal(409, message, { reference, code: type });
+  if (!ANSWERED_BY_STATE.includes(type)) throw new Refusal(409, message, { reference, code: type });
 }
 
 /** An order that no worker accepted is in no history: only its sender still has it. */
