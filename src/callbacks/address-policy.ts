@@ -31,10 +31,16 @@ export function addressProblem(text: string, protocol: string, policy: EgressPol
 /** Not link-local addresses, which belong to the machine's host: it serves its keys there. */
 const PRIVATE: readonly string[] = ['private', 'uniqueLocal', 'carrierGradeNat'];
 
+/** Public by its range, but a cloud's own: Azure serves its agents' settings there. */
+const OF_THE_HOST = '168.63.129.16';
+/** NAT64 of a network's own (RFC 8215): it leads wherever that network likes. */
+const LOCAL_NAT64 = ipaddr.IPv6.parseCIDR('64:ff9b:1::/48');
+
 function rangeOf(address: Address): string {
-  if (address instanceof ipaddr.IPv4) return address.range();
+  if (address instanceof ipaddr.IPv4) return address.toString() === OF_THE_HOST ? 'linkLocal' : address.range();
+  if (address.match(LOCAL_NAT64) || isIsatap(address)) return 'reserved';
   const carried = carriedIPv4(address);
-  if (carried !== undefined) return carried.range();
+  if (carried !== undefined) return rangeOf(carried);
   const range = address.range();
   if (range === 'loopback') return range;
   return range === 'unicast' && !address.match(GLOBAL_UNICAST) ? 'reserved' : range;
@@ -45,6 +51,12 @@ function carriedIPv4(address: ipaddr.IPv6): ipaddr.IPv4 | undefined {
   const range = address.range();
   if (range !== 'ipv4Mapped' && range !== 'rfc6052') return undefined;
   return new ipaddr.IPv4(address.toByteArray().slice(12));
+}
+
+/** An interface identifier that carries an IPv4 address of a tunnel within a site (RFC 5214). */
+function isIsatap(address: ipaddr.IPv6): boolean {
+  const [universal, marker] = address.parts.slice(4, 6);
+  return (universal === 0 || universal === 0x0200) && marker === 0x5efe;
 }
 
 /** Accepts only the usual spellings, as a resolver or the URL parser gives them. An address with a zone is local. */

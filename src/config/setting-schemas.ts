@@ -163,15 +163,20 @@ export interface SettingReader {
     byDefault?: D,
   ) => T | D;
   readonly problem: (sentence: string) => void;
+  /** Names of all settings that were read. */
+  readonly names: ReadonlySet<string>;
   readonly problems: readonly string[];
 }
 
 export function createSettingReader(env: Environment): SettingReader {
   const problems: string[] = [];
+  const names = new Set<string>();
   return {
     problems,
+    names,
     problem: (sentence) => void problems.push(sentence),
     read<T, D extends T | undefined>(name: string, schema: z.ZodType<T, string | undefined>, byDefault?: D): T | D {
+      names.add(name);
       const text = env[name]?.trim() || undefined;
       if (text === undefined && byDefault !== undefined) return byDefault;
       const parsed = schema.safeParse(text);

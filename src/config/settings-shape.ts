@@ -119,6 +119,8 @@ export interface Settings {
   readonly proxyTimeoutMs: number;
   readonly timeScale: number;
   readonly logLevel: LogLevel;
+  /** Sentences about settings that can be meant, and are doubtful: for the log, and for `towline doctor`. */
+  readonly doubts: readonly string[];
   /** The `TEMPORAL_*` variables, for `loadClientConnectConfig`. */
   readonly temporal: Readonly<Record<string, string>>;
 }

@@ -37,7 +37,8 @@ import {
   words,
   workerSlots,
 } from './setting-schemas.js';
-import { readSecretFiles } from './secret-files.js';
+import { doubtfulInProduction, refusedInProduction, unknownSettings } from './production.js';
+import { readSecretFiles, SECRET_SETTINGS } from './secret-files.js';
 import { LOG_LEVELS, SETTLEMENT_TRUSTS, WEBHOOK_PROFILES, type Settings } from './settings-shape.js';
 
 /** The token that the sandbox of development knows. */
@@ -91,7 +92,7 @@ export function readSettings(given: Environment): Settings {
   const timeScale = read('TIME_SCALE', fraction(), SCALE_OF_PRODUCTION);
 
   const insideUrl = urlOf(gatewayHost, gatewayPort);
-  const settings: Settings = {
+  const values: Omit<Settings, 'doubts'> = {
     development,
     serviceIsSandbox: givenService === undefined,
     serviceBaseUrl,
@@ -163,9 +164,12 @@ export function readSettings(given: Environment): Settings {
     logLevel: read('LOG_LEVEL', oneOf(LOG_LEVELS), 'info'),
     temporal: temporalVariables(env),
   };
-  checkTogether(settings, env, reader, read('DATABASE_TLS', oneOf(DATABASE_TLS).default('verified')));
+  const databaseTls = read('DATABASE_TLS', oneOf(DATABASE_TLS).default('verified'));
+  const known = new Set([...reader.names, ...Object.keys(SECRET_SETTINGS)]);
+  const settings: Settings = { ...values, doubts: unknownSettings(env, known) };
+  checkTogether(settings, env, reader, databaseTls);
   if (reader.problems.length > 0) throw new SettingsError(reader.problems);
-  return settings;
+  return { ...settings, doubts: [...settings.doubts, ...doubtfulInProduction(settings)] };
 }
 
 const urlOf = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -272,6 +276,7 @@ function checkTogether(
   }
   const ofTargets = targetsProblem(settings.notifyTargets, settings.notifySecrets);
   if (ofTargets !== undefined) problem(ofTargets);
+  refusedInProduction(settings).forEach((sentence) => problem(sentence));
   if (settings.timeScale !== 1 && !serviceIsLocal) {
     problem('TIME_SCALE other than 1 is refused, since the service is not on this machine.');
   }

@@ -5,6 +5,7 @@ import { readSettings } from '../../src/config/index.js';
 import { PERSONS_BY_DEFAULT } from '../../src/protocol/four-eyes.js';
 import { PERMISSIONS, ROLES } from '../../src/protocol/permissions.js';
 import { readSource, ROOT } from './sources.js';
+import { secretBytes } from '../harness/secrets.js';
 
 const PAGE = 'docs/access.md';
 
@@ -37,7 +38,7 @@ describe('docs/access.md', () => {
     ]);
     const { text } = readSource(PAGE);
     await expectPage(withTable(text, 'persons', [['order', 'persons', 'because it'], ...lines]));
-    const PAYLOAD_KEYS = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
+    const PAYLOAD_KEYS = `k1:${secretBytes(1).toString('base64')}`;
     const { fourEyes } = readSettings({ DEVELOPMENT: 'false', PAYLOAD_KEYS });
     const alone = lines.filter(([action = '']) => !fourEyes.actions.includes(action.replaceAll('`', '')));
     expect(alone.map(([action, persons]) => [action, persons])).toEqual([

@@ -48,6 +48,13 @@ describe('an address that callbacks may not go to is refused with the reason', (
     ['2002:7f00:1::', '6to4'],
     ['::7f00:1', 'reserved'],
     ['4000::1', 'reserved'],
+    ['64:ff9b:1::7f00:1', 'reserved'],
+    ['64:ff9b:1:a9fe:a9:fe00::', 'reserved'],
+    ['168.63.129.16', 'linkLocal'],
+    ['::ffff:168.63.129.16', 'linkLocal'],
+    ['64:ff9b::168.63.129.16', 'linkLocal'],
+    ['2001:db9::5efe:7f00:1', 'reserved'],
+    ['2606:4700::200:5efe:10.0.0.1', 'reserved'],
   ])('%s (%s) is allowed by no setting', (address, range) => {
     for (const policy of [STRICT, LOOPBACK, PRIVATE]) {
       expect(https(address, policy)).toBe(`is not a public address (${range})`);

@@ -5,6 +5,7 @@ import { lockHome } from '../../src/cli/up/up.js';
 import { ensureHome, loadSettings } from '../../src/cli/wiring/load-settings.js';
 import { SettingsError } from '../../src/config/index.js';
 import { scratchFolder } from './run.js';
+import { secretBytes } from '../harness/secrets.js';
 
 const scratch = await scratchFolder();
 let homes = 0;
@@ -75,7 +76,7 @@ describe('secrets in a .env file that others can read', () => {
   const PRODUCTION = {
     DEVELOPMENT: 'false',
     SERVICE_TOKEN: 'given-token',
-    PAYLOAD_KEYS: `k:${Buffer.alloc(32, 5).toString('base64')}`,
+    PAYLOAD_KEYS: `k:${secretBytes(5).toString('base64')}`,
   };
 
   test('are refused outside of development, by their names', async () => {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { readSettings, SettingsError } from '../../src/config/index.js';
 import { run } from '../cli/run.js';
+import { secretBytes } from '../harness/secrets.js';
 
-const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+const SECRET = `whsec_${secretBytes(3).toString('base64')}`;
 const KEY = 'R0UT1NGKEY0123456789';
 const problemsOf = (env: Record<string, string>): unknown => {
   try {

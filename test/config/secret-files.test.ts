@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { followSecrets, readSettings } from '../../src/config/index.js';
 import { createServiceClient } from '../../src/service-client/index.js';
 import { answerJson, serveHttp } from '../service-client/scripted-server.js';
+import { secretBytes } from '../harness/secrets.js';
 
 let folder = '';
 beforeAll(async () => {
@@ -21,8 +22,8 @@ async function put(name: string, text: string, mode = 0o400): Promise<string> {
   return path;
 }
 
-const secretOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`;
-const keyOf = (id: string) => `${id}:${Buffer.alloc(32, 1).toString('base64')}`;
+const secretOf = (byte: number) => `whsec_${secretBytes(byte).toString('base64')}`;
+const keyOf = (id: string) => `${id}:${secretBytes(1).toString('base64')}`;
 const live = {
   SERVICE_BASE_URL: 'https://service.example',
   PUBLIC_URL: 'https://towline.example',
@@ -101,7 +102,7 @@ describe('secrets in files', () => {
   it('may say where people are notified, also later, if all of it can be sent signed', async () => {
     const urls = await put('urls', 'slack:https://hooks.example/one');
     const heartbeat = await put('heartbeat', 'https://ping.example/one');
-    const capability = await put('capability', 'c'.repeat(22));
+    const capability = await put('capability', 'capability-one-of-22-x');
     const headers = await put('headers', 'authorization=one');
     const settings = readSettings({
       ...live,
@@ -115,12 +116,12 @@ describe('secrets in files', () => {
     const followed = followSecrets(settings, { onBroken: (problem) => broken.push(problem), monotonicMs: () => 0 });
     await put('urls', 'slack:https://hooks.example/two\npagerduty:https://R0UT1NGKEY0123456789@pager.example/');
     await put('heartbeat', 'https://ping.example/two');
-    await put('capability', 'd'.repeat(22));
+    await put('capability', 'capability-two-of-22-x');
     await put('headers', 'authorization=two');
     const urlsNow = () => followed.notifyTargets('now').map(({ url }) => url);
     expect(urlsNow()).toEqual(['https://hooks.example/two', 'https://pager.example/']);
     expect(followed.heartbeatUrl('now')).toBe('https://ping.example/two');
-    expect(followed.settlementCapability('now')).toBe('d'.repeat(22));
+    expect(followed.settlementCapability('now')).toBe('capability-two-of-22-x');
     expect(followed.otlpHeaders('now')).toEqual({ authorization: 'two' });
     expect(broken).toEqual([]);
 
@@ -129,7 +130,7 @@ describe('secrets in files', () => {
     await put('capability', 'canary');
     expect(urlsNow()).toEqual(['https://hooks.example/two', 'https://pager.example/']);
     expect(followed.heartbeatUrl('now')).toBe('https://ping.example/two');
-    expect(followed.settlementCapability('now')).toBe('d'.repeat(22));
+    expect(followed.settlementCapability('now')).toBe('capability-two-of-22-x');
     expect(broken).toEqual([
       expect.stringContaining('NOTIFY_SECRETS is missing'),
       expect.stringContaining('HEARTBEAT_URL must be an https URL'),

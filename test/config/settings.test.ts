@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { readSettings, SettingsError } from '../../src/config/index.js';
+import { secretBytes } from '../harness/secrets.js';
 
-const key = `k1:${Buffer.alloc(32, 1).toString('base64')}`;
+const key = `k1:${secretBytes(1).toString('base64')}`;
 const live = {
   SERVICE_BASE_URL: 'https://service.example',
   SERVICE_TOKEN: 'a-live-token',

@@ -10,6 +10,7 @@ import { readSettings } from '../../src/config/index.js';
 import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 import { packageRoot } from '../../src/package-root.js';
 import { isSecret, SECRETS_OF } from './secrets-of-processes.js';
+import { secretBytes } from '../harness/secrets.js';
 
 interface Service {
   readonly image?: string;
@@ -39,7 +40,7 @@ const dockerfile = read('Dockerfile');
 const DOT_ENV: Readonly<Record<string, string>> = {
   DATABASE_PASSWORD: 'letters1anddigits',
   TEMPORAL_DATABASE_PASSWORD: 'letters2anddigits',
-  PAYLOAD_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+  PAYLOAD_KEYS: `k1:${secretBytes(1).toString('base64')}`,
   GATEWAY_TOKENS: 'backend:flows:secret-of-the-backend-00',
 };
 /** What the file itself decides. */
@@ -167,7 +168,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('starts each process with its own secrets alone, also if the settings of .env need them', () => {
-    const secret = (byte: number) => `whsec_${Buffer.alloc(24, byte).toString('base64')}`;
+    const secret = (byte: number) => `whsec_${secretBytes(byte, 24).toString('base64')}`;
     const given: Readonly<Record<string, string>> = {
       ...DOT_ENV,
       SERVICE_BASE_URL: 'https://service.example',

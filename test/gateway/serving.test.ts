@@ -10,9 +10,10 @@ import { keyring } from '../harness/fixed.js';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
+import { secretBytes } from '../harness/secrets.js';
 
 const UI = 'http://127.0.0.1:8233';
-const KEYS = `k:${Buffer.alloc(32, 5).toString('base64')}`;
+const KEYS = `k:${secretBytes(5).toString('base64')}`;
 
 describe('the codec server', () => {
   let tested: GatewayUnderTest;

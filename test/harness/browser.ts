@@ -32,7 +32,7 @@ export function findBrowser(what: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const names = ['chromium', 'chromium-browser', 'google-chrome'];
   const path = names.flatMap((name) => folders.map((at) => join(at, name))).find((each) => existsSync(each));
-  if (path === undefined && process.env['TOWLINE_CI'] === '1') throw new Error('CI needs the package "chromium".');
+  if (path === undefined && process.env['TEST_IN_CI'] === '1') throw new Error('CI needs the package "chromium".');
   if (path === undefined) process.stderr.write(`\n!! SKIPPED: ${what}, since there is no chromium on the PATH\n\n`);
   return path;
 }

@@ -8,6 +8,7 @@ import { anyFreePort } from '../../src/dev-server/free-port.js';
 import { packageRoot } from '../../src/package-root.js';
 import { until } from '../harness/until.js';
 import { ensureBuilt } from './ensure-built.js';
+import { secretBytes } from '../harness/secrets.js';
 
 /** `test/deployment/compose.test.ts` shows that the containers run this program, and how. */
 describe('the sandbox of another container', () => {
@@ -39,7 +40,7 @@ describe('the sandbox of another container', () => {
     const service = {
       SERVICE_BASE_URL: 'https://service.example',
       SERVICE_TOKEN: 'a-token',
-      PAYLOAD_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+      PAYLOAD_KEYS: `k1:${secretBytes(1).toString('base64')}`,
     };
     expect(await isNear({ ...service, PUBLIC_URL: 'https://t.example' })).toBe(false);
   });

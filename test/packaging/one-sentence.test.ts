@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { ensureHome } from '../../src/cli/wiring/load-settings.js';
 import { closedPort, run, runProcess, scratchFolder } from '../cli/run.js';
+import { secretBytes } from '../harness/secrets.js';
 
 const scratch = await scratchFolder();
 const listener = createServer().listen(0, '127.0.0.1');
@@ -96,7 +97,7 @@ test('a worker without Temporal names the address, and exits with 4', async () =
 });
 
 test('the store of other payload keys is said to be that', async () => {
-  const key = (byte: number) => `k${byte}:${Buffer.alloc(32, byte).toString('base64')}`;
+  const key = (byte: number) => `k${byte}:${secretBytes(byte).toString('base64')}`;
   const env = {
     TOWLINE_HOME: newHome(),
     TEMPORAL_ADDRESS: TEMPORAL,

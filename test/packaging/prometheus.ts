@@ -10,7 +10,7 @@ const folder = join(packageRoot(), 'tools', 'observability');
 /** Debian's package `prometheus`; in CI it must be there. */
 export function hasPrometheus(): boolean {
   const isHere = (process.env['PATH'] ?? '').split(':').some((path) => existsSync(join(path, 'prometheus')));
-  if (!isHere && process.env['TOWLINE_CI'] === '1')
+  if (!isHere && process.env['TEST_IN_CI'] === '1')
     throw new Error('prometheus is missing: apt-get install prometheus');
   return isHere;
 }

@@ -37,6 +37,7 @@ export async function examine(
   await store?.close();
   return [
     good('settings', mode),
+    ...settings.doubts.map((sentence) => note('settings', sentence)),
     ...ofStore,
     ...ofTemporal,
     ...ofDeployment,

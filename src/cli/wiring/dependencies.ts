@@ -142,13 +142,19 @@ export function callbackSecrets(
 /** One line of JSON for each entry; on a terminal, lines for people. */
 export function createProcessLogger(
   name: ProcessName,
-  settings: Pick<Settings, 'logLevel'>,
+  settings: Pick<Settings, 'logLevel' | 'doubts'>,
   isTerminal: boolean,
 ): Logger {
   const destination = isTerminal ? forPeople() : undefined;
-  if (name === 'gateway') return createGatewayLogger(settings, destination, undefined, flowAtWork);
   const options = { name, level: settings.logLevel, mixin: flowAtWork };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  const logger =
+    name === 'gateway'
+      ? createGatewayLogger(settings, destination, undefined, flowAtWork)
+      : destination === undefined
+        ? pino(options)
+        : pino(options, destination);
+  for (const doubt of settings.doubts) logger.warn({ doubt }, 'a setting is doubtful');
+  return logger;
 }
 
 /** Adds to each log line of an activity its flow, and to each line about a flow the id of the flow's trace. */

@@ -9,6 +9,7 @@ import { packageRoot } from '../../../src/package-root.js';
 import { goPrograms } from '../../setup/go-programs.js';
 import { mustRun, runProgram } from '../run-program.js';
 import { publicTools } from './python.js';
+import { secretBytes } from '../../harness/secrets.js';
 
 // The first run on a machine builds Helm.
 jest.setTimeout(600_000);
@@ -149,11 +150,11 @@ const tools = await publicTools();
   it('gives each process settings that it takes, with its own secrets alone, in files', async () => {
     const secrets = {
       DATABASE_URL: 'postgres://towline:secret@db.example/towline?sslmode=verify-full',
-      PAYLOAD_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+      PAYLOAD_KEYS: `k1:${secretBytes(1).toString('base64')}`,
       GATEWAY_TOKENS: 'backend:flows:secret-of-the-backend-00',
       SERVICE_TOKEN: 'a-token',
-      SETTLEMENT_SECRETS: `whsec_${Buffer.alloc(24, 1).toString('base64')}`,
-      CALLBACK_SECRETS: `whsec_${Buffer.alloc(24, 2).toString('base64')}`,
+      SETTLEMENT_SECRETS: `whsec_${secretBytes(1, 24).toString('base64')}`,
+      CALLBACK_SECRETS: `whsec_${secretBytes(2, 24).toString('base64')}`,
     };
     for (const [name, value] of Object.entries(secrets)) {
       await writeFile(join(folder, name), value);

@@ -1,0 +1,173 @@
+import { isLoopback } from '../protocol/loopback.js';
+import type { Environment } from './environment.js';
+import type { NetworkList } from './networks.js';
+import type { Settings } from './settings-shape.js';
+
+/** One thing that settings outside of development must not be, or should not be. */
+interface Check {
+  /** Its sentence, or undefined if all is well. It repeats no secret. */
+  readonly find: (settings: Settings) => string | undefined;
+}
+
+/** The secrets of each setting, as texts. */
+function secretsBySetting(settings: Settings): ReadonlyMap<string, readonly string[]> {
+  const capability = settings.settlementCapability;
+  return new Map([
+    ['GATEWAY_TOKENS', settings.gatewayTokens.map(({ secret }) => secret)],
+    ['SERVICE_TOKEN', settings.serviceToken === undefined ? [] : [settings.serviceToken]],
+    ['WEBHOOK_SECRETS', settings.webhookSecrets],
+    ['SETTLEMENT_SECRETS', settings.settlementSecrets],
+    ['SETTLEMENT_CAPABILITY', capability === undefined ? [] : [capability]],
+    ['CALLBACK_SECRETS', settings.callbackSecrets],
+    ['NOTIFY_SECRETS', settings.notifySecrets],
+    [
+      'PAYLOAD_KEYS',
+      (settings.payloadKeys ?? '').split(',').map((entry) => entry.slice(entry.indexOf(':') + 1).trim()),
+    ],
+  ]);
+}
+
+/** Of 16 random bytes, fewer differ once in 10^17. Hexadecimal digits and letters of a word are few, too. */
+const LEAST_DISTINCT = 8;
+const BASE64 = /^(?:whsec_)?([A-Za-z0-9+/]{20,}={0,2})$/;
+
+/** Zeros, one letter again and again, a pattern of a few: what people write in place of a secret. */
+function isGuessable(secret: string): boolean {
+  const encoded = BASE64.exec(secret)?.[1];
+  const bytes = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
+  return new Set(secret).size < LEAST_DISTINCT || new Set(bytes).size < LEAST_DISTINCT;
+}
+
+/** Shorter prefixes cover a good part of all addresses; two of one bit cover all. */
+const LEAST_BITS = { ipv4: 8, ipv6: 16 } as const;
+const isTooWide = (cidr: string): boolean => {
+  const [address = '', bits] = cidr.split('/');
+  return bits !== undefined && Number(bits) < LEAST_BITS[address.includes(':') ? 'ipv6' : 'ipv4'];
+};
+const tooWide = (name: string, networks: NetworkList | undefined): string | undefined => {
+  const found = networks?.cidrs.find(isTooWide);
+  return found === undefined
+    ? undefined
+    : `${name} has ${found}, a good part of all addresses: name the networks of the one party that it is about.`;
+};
+
+const isOverTls = ({ temporal }: Settings): boolean =>
+  [temporal['TEMPORAL_TLS'] === 'true', temporal['TEMPORAL_API_KEY'], temporal['TEMPORAL_TLS_CLIENT_CERT_PATH']].some(
+    Boolean,
+  ) && temporal['TEMPORAL_TLS'] !== 'false';
+const hostOf = (address: string): string => address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+
+/** What a process refuses to start with outside of development. */
+const REFUSED: readonly Check[] = [
+  {
+    find: (settings) => {
+      // Of the service's token, the service decides.
+      const ours = [...secretsBySetting(settings)].filter(([name]) => name !== 'SERVICE_TOKEN');
+      const [name] = ours.find(([, secrets]) => secrets.some(isGuessable)) ?? [];
+      return (
+        name && `${name} has a secret of a few characters that repeat: take a random one (openssl rand -base64 32).`
+      );
+    },
+  },
+  {
+    find: (settings) => {
+      const seen = new Map<string, string>();
+      for (const [name, secrets] of secretsBySetting(settings))
+        for (const secret of secrets) {
+          const other = seen.get(secret);
+          if (other !== undefined && other !== name)
+            return `${other} and ${name} have one secret: who is given it for one purpose has it for the other. Take two.`;
+          seen.set(secret, name);
+        }
+      return undefined;
+    },
+  },
+  {
+    find: ({ gatewayTokens }) =>
+      gatewayTokens.some(({ name }) => name === 'service-token')
+        ? 'GATEWAY_TOKENS has the name service-token, by which records show callers that send SERVICE_TOKEN. Take another one.'
+        : undefined,
+  },
+  {
+    find: ({ gatewayTokens }) => {
+      const roles = new Map(gatewayTokens.map(({ name, role }) => [name, role]));
+      const twice = gatewayTokens.find(({ name, role }) => roles.get(name) !== role);
+      return (
+        twice && `GATEWAY_TOKENS gives the name ${twice.name} two roles: one name has one role, with several secrets.`
+      );
+    },
+  },
+  {
+    find: ({ publicUrl, serviceBaseUrl }) =>
+      isLoopback(new URL(publicUrl).hostname) && !isLoopback(new URL(serviceBaseUrl).hostname)
+        ? 'PUBLIC_URL is on this machine, where the service cannot post its callbacks: set it to how the service reaches us.'
+        : undefined,
+  },
+  {
+    find: ({ webhookProfile, webhookSecrets }) =>
+      webhookProfile === 'unsigned' && webhookSecrets.length > 0
+        ? 'WEBHOOK_PROFILE=unsigned takes no notice of WEBHOOK_SECRETS: set the profile by which the service signs, or no secret.'
+        : undefined,
+  },
+  { find: ({ settlementNetworks }) => tooWide('SETTLEMENT_NETWORKS', settlementNetworks) },
+  { find: ({ trustedProxies }) => tooWide('TRUSTED_PROXIES', trustedProxies) },
+  {
+    find: ({ settlementNetworks, trustedProxies, publicUrl }) =>
+      settlementNetworks?.includes('127.0.0.1') === true &&
+      trustedProxies === undefined &&
+      new URL(publicUrl).protocol === 'https:'
+        ? 'SETTLEMENT_NETWORKS has this machine, where the proxy that ends TLS may be: then it trusts every sender. Name the ' +
+          "provider's networks, and the proxy in TRUSTED_PROXIES."
+        : undefined,
+  },
+  {
+    find: ({ otlpEndpoint, otlpHeaders }) =>
+      otlpEndpoint?.startsWith('http:') === true &&
+      !isLoopback(new URL(otlpEndpoint).hostname) &&
+      Object.keys(otlpHeaders).length > 0
+        ? 'OTEL_EXPORTER_OTLP_HEADERS would be sent without TLS: OTEL_EXPORTER_OTLP_ENDPOINT must begin with https.'
+        : undefined,
+  },
+];
+
+/** What can be meant, and is said in the log at each start and by `towline doctor`. */
+const DOUBTFUL: readonly Check[] = [
+  {
+    find: (settings) => {
+      const address = settings.temporal['TEMPORAL_ADDRESS'];
+      return address === undefined || isLoopback(hostOf(address)) || isOverTls(settings)
+        ? undefined
+        : 'TEMPORAL_ADDRESS is another machine, and there is no TLS to it: who is on the way can start, order and end flows.';
+    },
+  },
+];
+
+/** First words of names that are surely meant for us. */
+const OURS =
+  /^(CALLBACK|CAPABILITY|DUPLICATE|FOUR|GATEWAY|INBOUND|MAX|NOTIFY|OIDC|PAYLOAD|SANDBOX|SERVICE|SETTLEMENT|TOWLINE|TRUSTED|UNPROVEN|WEBHOOK|WORKER)_[A-Z_]+$/;
+/** What Kubernetes tells each pod about the Services beside it. */
+const OF_KUBERNETES = /_SERVICE_(HOST|PORT)|_PORT$/;
+
+/**
+ * @param known names of all settings
+ * @returns a sentence about variables that look like a setting and are none
+ */
+export function unknownSettings(env: Environment, known: ReadonlySet<string>): readonly string[] {
+  const unknown = Object.keys(env).filter(
+    (name) =>
+      OURS.test(name) && !known.has(name.replace(/_FILE$/, '')) && !known.has(name) && !OF_KUBERNETES.test(name),
+  );
+  if (unknown.length === 0) return [];
+  return [`No setting has the name ${unknown.toSorted().join(', ')}, which has no effect: see docs/settings.md.`];
+}
+
+/** @returns why these settings are refused outside of development, a sentence each */
+export const refusedInProduction = (settings: Settings): readonly string[] => sentencesOf(REFUSED, settings);
+
+/** @returns what may be meant outside of development, and is said in the log and by `towline doctor` */
+export const doubtfulInProduction = (settings: Settings): readonly string[] => sentencesOf(DOUBTFUL, settings);
+
+function sentencesOf(checks: readonly Check[], settings: Settings): readonly string[] {
+  if (settings.development) return [];
+  return checks.map(({ find }) => find(settings)).filter((sentence) => sentence !== undefined);
+}
