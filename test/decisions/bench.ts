@@ -3,13 +3,15 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { jest } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/index.js';
 import type { OperationName } from '../../src/contract/index.js';
-import type { FlowEvent, FlowReport, FlowView } from '../../src/protocol/messages.js';
+import type { FlowEvent, FlowView } from '../../src/protocol/messages.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
+
+export { entriesOf, noted } from '../harness/reports.js';
 
 /** Waits of Towline take a hundredth of their time. */
 export const TIME_SCALE = 0.01;
@@ -66,9 +68,6 @@ export const parked = async (handle: WorkflowHandle): Promise<FlowView> =>
 
 export const ended = async (handle: WorkflowHandle): Promise<FlowView> =>
   (await untilFlow(handle, ({ view }) => view.outcome !== null)).view;
-
-export const noted = (handle: WorkflowHandle, pattern: RegExp): Promise<FlowReport> =>
-  untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => pattern.test(detail)));
 
 /** The first calls, so many, wait until they are let go. */
 function held(count: number) {

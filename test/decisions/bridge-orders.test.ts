@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { ended, inInbox, noted, openDecisionBench, parked, resolve } from './bench.js';
+import { ended, entriesOf, inInbox, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { newReference } from '../harness/references.js';
 import { settlement, transferInput, trusted } from '../harness/inputs.js';
@@ -47,7 +47,7 @@ describe('an order about a bridge transfer is judged by what is proven when it i
     const view = await parked(handle);
     expect(view.parked?.reason).toBe('report_refused');
     // The timeline names the service for its own refusal.
-    expect(view.timeline.find(({ detail }) => /refused the report/.test(detail))).toMatchObject({ by: 'service' });
+    expect(entriesOf(view, 'report-refused')).toMatchObject([{ by: 'service' }]);
     await inInbox(decisions, handle.workflowId, 'COMPLETED');
     await expect(resolve(handle, 'mark-failed')).rejects.toThrow();
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
@@ -59,7 +59,7 @@ describe('an order about a bridge transfer is judged by what is proven when it i
     expect((await parked(handle)).parked?.reason).toBe('refund_failed');
     await inInbox(decisions, handle.workflowId, 'COMPLETED');
     await expect(resolve(handle, 'mark-refunded')).rejects.toThrow();
-    await noted(handle, /parked: conflict/);
+    await noted(handle, 'parked', 'conflict');
     await resolve(handle, 'mark-completed');
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
   });

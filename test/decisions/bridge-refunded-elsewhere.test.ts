@@ -29,7 +29,7 @@ describe('a transfer that the service or the provider refunded', () => {
     await refunds.decisions.bench.pass(20_000);
     expect((await parked(handle)).parked).toMatchObject({
       reason: 'conflict',
-      evidence: { why: 'the store cannot say now whether we sent a refund, too' },
+      evidence: { code: 'own_refund_unknown' },
     });
     away.mockRestore();
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
@@ -45,9 +45,9 @@ describe('a transfer that the service or the provider refunded', () => {
     const away = jest.spyOn(refunds.decisions.store.claims, 'voidUnsent').mockRejectedValue(unavailable);
     await handle.signal('events', [failed(), trusted('REFUNDED')]);
     await refunds.decisions.bench.pass(20_000);
-    await noted(handle, /parked: conflict/);
+    await noted(handle, 'parked', 'conflict');
     await handle.signal('events', [event]);
-    await noted(handle, /a late event decided/);
+    await noted(handle, 'decided-meanwhile');
     away.mockRestore();
     expect((await parked(handle)).parked?.reason).toBe(reason);
     await handle.terminate();
@@ -62,7 +62,7 @@ describe('a transfer that the service or the provider refunded', () => {
     const away = jest.spyOn(refunds.decisions.store.claims, 'voidUnsent').mockRejectedValue(unavailable);
     await handle.signal('events', [failed(), trusted('REFUNDED')]);
     await refunds.decisions.bench.pass(20_000);
-    await noted(handle, /parked: conflict/);
+    await noted(handle, 'parked', 'conflict');
     await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: '9' } })]);
     await untilFlow(handle, ({ view }) => view.parked?.reason === 'event_mismatch');
     away.mockRestore();
@@ -72,7 +72,7 @@ describe('a transfer that the service or the provider refunded', () => {
     else
       expect(view.parked).toMatchObject({
         reason: 'conflict',
-        evidence: { proven: ['COMPLETED', 'FAILED', 'REFUNDED'], why: expect.stringMatching(/exclude one another/) },
+        evidence: { proven: ['COMPLETED', 'FAILED', 'REFUNDED'], code: 'proofs_exclude_one_another' },
       });
     await handle.terminate().catch(() => undefined);
   });

@@ -44,9 +44,9 @@ describe('a bridge transfer that is not settled by its deadline', () => {
   test('ends by the claim that a person trusts', async () => {
     const { handle } = await overdue('vouched', 'COMPLETED');
     await resolve(handle, 'trust-settlement');
-    const { outcome, timeline } = await ended(handle);
-    expect(outcome).toMatchObject({ state: 'completed', detail: 'The recipient was paid.' });
-    expect(timeline.map(({ detail }) => detail)).toContain('COMPLETED (person)');
+    const view = await ended(handle);
+    expect(view.outcome).toMatchObject({ state: 'completed' });
+    expect(view.timeline.map(({ code }) => code).slice(-3)).toEqual(['order-taken', 'event-applied', 'ended']);
   });
 
   test('ends by a proof that comes while a person is asked about a claim', async () => {
@@ -71,12 +71,7 @@ describe('a bridge transfer that is not settled by its deadline', () => {
     const { handle } = await overdue('asked-again');
     await resolve(handle, 'keep-waiting');
     await decisions.bench.pass(61_000);
-    const isBack = /parked: no_settlement/;
-    await noted(handle, isBack);
-    const { view } = await untilFlow(
-      handle,
-      (report) => report.view.timeline.filter(({ detail }) => isBack.test(detail)).length === 2,
-    );
+    const { view } = await noted(handle, 'parked', 'no_settlement', 2);
     expect(view.parked?.actions).toEqual(['keep-waiting', 'mark-completed', 'mark-failed', 'mark-refunded']);
     await handle.terminate();
   });

@@ -6,7 +6,7 @@ import { labelCallback } from '../../src/gateway/inbound/match-webhook.js';
 import type { InboxRow } from '../../src/protocol/events.js';
 import { FLOW_KINDS, flowIdOf } from '../../src/protocol/vocabulary.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
-import { ended, inInbox, noted, parked, resolve } from './bench.js';
+import { ended, entriesOf, inInbox, noted, parked, resolve } from './bench.js';
 import { failed, useRefundBench } from './refund-bench.js';
 import { trusted } from '../harness/inputs.js';
 
@@ -194,9 +194,9 @@ describe('a bridge transfer', () => {
     });
     await resolve(handle, 'dismiss-event');
     await handle.signal('events', [trusted('COMPLETED')]);
-    const { view } = await noted(handle, /COMPLETED/);
+    const { view } = await noted(handle, 'event-applied', 'COMPLETED');
     // A callback is the service's word.
-    expect(view.timeline.find(({ detail }) => detail.startsWith('COMPLETED'))).toMatchObject({ by: 'service' });
+    expect(entriesOf(view, 'event-applied', 'COMPLETED')).toMatchObject([{ by: 'service' }]);
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
   });
 });

@@ -8,7 +8,17 @@ import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
-import { ended, inInbox, noted, openDecisionBench, parked, READING_MS, resolve, TIME_SCALE } from './bench.js';
+import {
+  ended,
+  entriesOf,
+  inInbox,
+  noted,
+  openDecisionBench,
+  parked,
+  READING_MS,
+  resolve,
+  TIME_SCALE,
+} from './bench.js';
 
 const LONG_SECONDS = 360_000;
 
@@ -149,9 +159,9 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     'does not end one as not executed if a trusted %s came while its claim was being closed: it is followed',
     async (word) => {
       const handle = await closedMeanwhile(({ workflowId }) => inInbox(decisions, workflowId, word));
-      const { view } = await noted(handle, /a trusted event proves/);
+      const { view } = await noted(handle, 'proven');
       expect(view.outcome).toBeNull();
-      await noted(handle, /its claim is closed, and a trusted event reports it/);
+      await noted(handle, 'closed-and-reported');
       await handle.terminate();
     },
   );
@@ -219,7 +229,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     const hasToMatch = inbox.hasToMatch.bind(inbox);
     jest.spyOn(inbox, 'hasToMatch').mockImplementation(async (reference) => {
       const { view } = await handle.query<FlowReport>('flow');
-      const given = view.timeline.filter(({ detail }) => detail === 'the inbox could not be read');
+      const given = entriesOf(view, 'inbox-not-read');
       if (given.length < readings) throw new StoreUnavailableError('AWAY', 'database');
       return hasToMatch(reference);
     });

@@ -14,6 +14,7 @@ import {
   holdReadings,
   holdVoids,
   inInbox,
+  entriesOf,
   noted,
   openDecisionBench,
   parked,
@@ -44,7 +45,7 @@ const startInvoice = async (word: string) => {
   const reference = newReference(word);
   const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, ...SHORT };
   const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
-  await noted(handle, /waits for the order/);
+  await noted(handle, 'awaiting-payment');
   return { reference, handle };
 };
 
@@ -62,10 +63,7 @@ describe('an end that was decided while the inbox could not be read', () => {
   const givenUp = async (handle: WorkflowHandle, times: number, away: ReturnType<typeof cannotRead>) => {
     const { length } = away.mock.calls;
     await decisions.bench.pass(times * PATIENCE_MS + 2_000);
-    await untilFlow(
-      handle,
-      ({ view }) => view.timeline.filter(({ detail }) => detail === 'the inbox could not be read').length === times,
-    );
+    await untilFlow(handle, ({ view }) => entriesOf(view, 'inbox-not-read').length === times);
     await until('the next reading', async () => away.mock.calls.length > length);
   };
 
@@ -130,7 +128,7 @@ describe('an end that was decided while the inbox could not be read', () => {
     invoice = () => Promise.resolve({ referenceId: reference, status: 'INITIATED', amount: '1000.5', currency: 'KES' });
     const ordered = handle.executeUpdate('pay', { args: [{ ...BY, mobileMoney }] });
     away.mockRestore();
-    await noted(handle, /ordered to pay/);
+    await noted(handle, 'pay-ordered');
     invoice = undefined;
     await decisions.bench.pass(20_000);
     expect(await ordered).toMatchObject({ kind: 'accepted' });

@@ -65,7 +65,6 @@ describe('an invoice that is to be paid', () => {
       await decisions.bench.pass(200 * 1_000 * TIME_SCALE);
       const { outcome } = await ended(handle);
       expect(outcome).toMatchObject({ state: 'expired', reason: 'deadline_passed' });
-      expect(outcome?.detail).toContain('before the invoice could be read');
       expect(await isPaidByUs(reference)).toBe(false);
     },
   );
@@ -89,7 +88,7 @@ describe('an invoice that is to be paid', () => {
   test('does not fail by a failed attempt beside an invoice that is PAID: its payment is followed on', async () => {
     const reference = newReference('beside-ours');
     const handle = await start(reference, { deadlineSeconds: 360_000 });
-    await noted(handle, /payment accepted/);
+    await noted(handle, 'accepted', '', 2);
     payment = { status: 'FAILED', invoice: { status: 'PAID' } };
     await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => /FAILED_BESIDE_PAID/.test(detail)));
     payment = { status: 'SUCCESSFUL', amount: 1000.5, currency: 'KES' };

@@ -291,7 +291,7 @@ describe('a parked flow', () => {
     answerIsLost = false;
     const failed = { facts: { refundAnnounced: 'true', failureStage: 'settlement' } };
     await handle.signal('events', [trusted('FAILED', failed)]);
-    await noted(handle, /the refund was accepted/);
+    await noted(handle, 'refund-accepted');
     expect(await decisions.executions('sendCrypto', `${reference}.refund`)).toBe(1);
     await handle.terminate();
   });
@@ -311,7 +311,7 @@ describe('a parked flow', () => {
     await parked(handle);
     quotesFail = true;
     await resolve(handle, 'send-again');
-    await noted(handle, /to be sent again/);
+    await noted(handle, 'send-again-ordered');
     const before = await lengthOf(handle);
     await decisions.bench.pass(HOUR_MS * TIME_SCALE);
     expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');

@@ -59,7 +59,7 @@ const ordersOf = async (handle: WorkflowHandle) => {
   return orders.map(({ action, actor, note }) => ({ action, actor, note }));
 };
 const viewOf = async (handle: WorkflowHandle) => (await handle.query<FlowReport>('flow')).view;
-const wordsOf = async (handle: WorkflowHandle) => (await viewOf(handle)).timeline.map(({ detail }) => detail);
+const codesOf = async (handle: WorkflowHandle) => (await viewOf(handle)).timeline.map(({ code }) => code);
 
 /** The late answer of the first send comes right before the store carries out the order. */
 const answeredMeanwhile = () => {
@@ -89,7 +89,7 @@ describe('an order to send again that the store does not confirm', () => {
     await resolve(handle, 'send-again');
     await until('the store to take it', async () => (await claimOf(handle)).phase === 'reserved');
     await decisions.bench.pass(READING_MS);
-    await noted(handle, /not sent again: its claim could not be opened for another send/);
+    await noted(handle, 'send-again-failed');
     ordering.mockRestore();
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
     expect(sent).toEqual([reference]);
@@ -98,7 +98,8 @@ describe('an order to send again that the store does not confirm', () => {
       { action: 'send-again', actor: ACTOR, note: 'looked into it' },
       { action: 'held-back', actor: ACTOR, note: 'the order to send again was not confirmed' },
     ]);
-    expect((await wordsOf(handle)).join()).not.toMatch(/may still send|to be sent again/);
+    expect(await codesOf(handle)).not.toContain('may-still-send');
+    expect(await codesOf(handle)).not.toContain('send-again-ordered');
     // It can be ordered once more.
     await resolve(handle, 'send-again');
     await until('it to be sent again', () => sent.length === 2);
@@ -116,7 +117,7 @@ describe('an order to send again that the store does not confirm', () => {
     await decisions.bench.pass(READING_MS);
     await until('its taking back', () => takingBack.mock.calls.length > 0);
     await decisions.bench.pass(READING_MS);
-    await noted(handle, /an attempt that is under way may still send/);
+    await noted(handle, 'may-still-send');
     jest.restoreAllMocks();
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
     expect([sent.length, (await claimOf(handle)).phase]).toEqual([1, 'sending']);
@@ -128,8 +129,8 @@ describe('an order to send again that the store does not confirm', () => {
     await parked(handle);
     answeredMeanwhile();
     await resolve(handle, 'send-again');
-    await noted(handle, /accepted/);
-    expect((await wordsOf(handle)).join()).toContain('not sent again: its claim could not be opened');
+    await noted(handle, 'accepted');
+    expect(await codesOf(handle)).toContain('send-again-failed');
     expect([sent.length, await ordersOf(handle)]).toEqual([1, []]);
     await handle.terminate();
   });
@@ -140,34 +141,29 @@ test('an order to close a send as not executed whose answer has come meanwhile c
   await parked(handle);
   answeredMeanwhile();
   await resolve(handle, 'close-not-executed');
-  const { view } = await noted(handle, /accepted/);
+  const { view } = await noted(handle, 'accepted');
   expect(view.outcome).toBeNull();
-  expect(await wordsOf(handle)).toContain('not closed: the claim is answered');
+  expect(await codesOf(handle)).toContain('not-closed');
   expect((await claimOf(handle)).phase).toBe('answered');
   await handle.terminate();
 });
 
 describe('a send whose outcome is unknown', () => {
-  test('is called refused, in the words of the service, if for the whole window it had nothing under the reference', async () => {
+  test('is called refused if for the whole window it had nothing under the reference', async () => {
     answer = () => new RejectedError('sendCrypto', { ...rejection, isAboutReference: true });
     const { handle } = await start('refused');
-    expect((await ended(handle)).outcome).toEqual({
-      state: 'failed',
-      reason: 'rejected_by_service',
-      detail: 'The service refused the crypto send (400): invalid reference',
-    });
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'rejected_by_service' });
     expect((await claimOf(handle)).phase).toBe('rejected');
     expect(sent).toHaveLength(1);
   });
 
-  test('ends as not executed if its claim was closed by another hand, with the reason that was given', async () => {
+  test('ends as not executed if its claim was closed by another hand', async () => {
     const { handle } = await start('closed');
     await parked(handle);
     await decisions.store.claims.closeNotExecuted(await claimOf(handle), { actor: 'bob', note: 'seen in the bank' });
     await decisions.bench.pass(READING_MS);
     const { outcome } = await ended(handle);
     expect(outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
-    expect(outcome?.detail).toContain('(seen in the bank)');
   });
 
   test('is not sent again by the setting if the inbox cannot be read, which may hold an event of it', async () => {
@@ -179,7 +175,7 @@ describe('a send whose outcome is unknown', () => {
     };
     const { handle } = await start('unread');
     await until('the inbox to be asked', () => reading.mock.calls.length > 0);
-    await noted(handle, /outcome is unknown/);
+    await noted(handle, 'outcome-unknown');
     await decisions.bench.pass(READING_MS * 2);
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
     // Nor later, once a person is asked: here after an order that is refused, when the inbox can be read again.
@@ -195,7 +191,7 @@ describe('a send whose outcome is unknown', () => {
 
   test('is asked about for the rest of its settle window after an event that cut it short was dismissed', async () => {
     const { handle } = await start('cut-short', { ...LONG, timeScale: 1 });
-    await noted(handle, /outcome is unknown/);
+    await noted(handle, 'outcome-unknown');
     await handle.signal('events', [trusted('SUCCESSFUL', { facts: { cryptoAmount: '9' } })]);
     await untilFlow(handle, ({ view }) => view.parked?.reason === 'event_mismatch');
     // While a person is asked about the event, the service is not.
@@ -233,13 +229,10 @@ describe('a send whose outcome is unknown', () => {
     await ordered;
     await until('the store to be asked', () => closing.mock.calls.length > 0);
     await decisions.bench.pass(READING_MS);
-    await noted(handle, /not closed: the store does not answer/);
+    await noted(handle, 'not-closed');
     await decisions.bench.pass(READING_MS);
     const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'could_not_ask');
-    expect(view.parked?.evidence).toMatchObject({
-      claim: 'sending',
-      asked: 'neither store nor service answered',
-    });
+    expect(view.parked?.evidence).toMatchObject({ claim: 'sending', asked: expect.any(String) });
     await handle.terminate();
   });
 });

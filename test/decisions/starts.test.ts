@@ -75,7 +75,7 @@ test('a send whose answer is no object is followed like any other, without an id
       },
     }));
     const { reference, handle } = await startSend(decisions.bench, 'odd-answer');
-    await noted(handle, /the crypto send accepted/);
+    await noted(handle, 'accepted');
     expect(await decisions.executions('sendCrypto', reference)).toBe(1);
     await handle.terminate();
     await decisions.close();

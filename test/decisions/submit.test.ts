@@ -38,7 +38,7 @@ describe('a result that could not be written to its claim when it came', () => {
   test('is written by the flow, if it is an answer', async () => {
     jest.spyOn(decisions.store.claims, 'recordAnswer').mockImplementationOnce(away);
     const { handle } = await startSend(decisions.bench, 'unwritten', LONG);
-    await noted(handle, /the crypto send accepted/);
+    await noted(handle, 'accepted');
     const claim = await claimOf(handle.workflowId);
     expect(claim).toMatchObject({ phase: 'answered', answer: expect.objectContaining({ status: expect.any(String) }) });
     await handle.terminate();
@@ -56,11 +56,7 @@ describe('a result that could not be written to its claim when it came', () => {
     const { handle } = await startSend(decisions.bench, 'unwritten', LONG);
     const rejection = { httpStatus: 400, message: 'limit' };
     expect(await answerOf(handle)).toEqual({ kind: 'rejected', ...rejection, code: null });
-    expect((await ended(handle)).outcome).toMatchObject({
-      state: 'failed',
-      reason: 'rejected_by_service',
-      detail: 'The service refused the crypto send (400): limit',
-    });
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'rejected_by_service' });
     expect(refusals).toEqual([rejection, rejection]);
     expect(await claimOf(handle.workflowId)).toMatchObject({ phase: 'rejected', rejection });
   });
@@ -88,7 +84,6 @@ describe('a POST that is not sent', () => {
     expect((await ended(handle)).outcome).toMatchObject({
       state: 'failed',
       reason: 'other_request_same_reference',
-      detail: expect.stringContaining('Another request was made under this reference before.'),
     });
     expect(await decisions.executions('createBankWithdrawal', reference)).toBe(0);
   });
@@ -109,23 +104,16 @@ describe('a POST that is not sent', () => {
   test('because its claim was given up: its flow ends, and nothing was sent', async () => {
     voidFirst();
     const { handle, reference } = await startSend(decisions.bench, 'given-up', LONG);
-    expect((await ended(handle)).outcome).toMatchObject({
-      state: 'failed',
-      reason: 'not_executed',
-      detail: 'It was given up before (closed elsewhere); nothing was sent.',
-    });
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
     expect(await decisions.executions('sendCrypto', reference)).toBe(0);
   });
 
   test('because its claim was given up, although a trusted event reports it: it is followed', async () => {
     voidFirst((reference) => inInbox(decisions, `crypto-send/${reference}`, 'PENDING'));
     const { handle } = await startSend(decisions.bench, 'reported', LONG);
-    const { view } = await noted(handle, /a trusted event proves that the service has the crypto send/);
+    const { view } = await noted(handle, 'proven');
     expect(view).toMatchObject({ outcome: null, stage: 'tracking' });
-    expect(await answerOf(handle)).toEqual({
-      kind: 'none',
-      reason: 'proven by an event, the answer itself was lost',
-    });
+    expect(await answerOf(handle)).toMatchObject({ kind: 'none' });
     await handle.terminate();
   });
 });
@@ -192,11 +180,11 @@ describe('the answer to a POST', () => {
     ['an empty id', { id: '' }, null],
   ])('that repeats %s is followed', async (_what, said, id) => {
     const handle = await checkout(() => ({ id: 'S-1', ...said }));
-    const { view } = await noted(handle, /the bank checkout accepted/);
+    const { view } = await noted(handle, 'accepted');
     expect(view).toMatchObject({ state: 'running', stage: 'tracking', serviceReference: id });
-    expect(view.timeline.map(({ stage, detail, by }) => [stage, detail, by]).slice(0, 2)).toEqual([
-      ['submitting', 'sending the bank checkout', 'flow'],
-      ['tracking', 'the bank checkout accepted', 'service'],
+    expect(view.timeline.map(({ stage, code, by }) => [stage, code, by]).slice(0, 2)).toEqual([
+      ['submitting', 'sending', 'flow'],
+      ['tracking', 'accepted', 'service'],
     ]);
     expect(await answerOf(handle)).toEqual({ kind: 'accepted', answer: { id: 'S-1', ...said } });
     await handle.terminate();

@@ -38,7 +38,7 @@ describe('a crypto send whose answer was lost, while the store does not answer',
     await resolve(handle, 'close-not-executed');
     await until('the store to be asked', () => closing.mock.calls.length > 0);
     await decisions.bench.pass(READING_MS);
-    const { view } = await noted(handle, /not closed: the store does not answer/);
+    const { view } = await noted(handle, 'not-closed');
     expect(view.outcome).toBeNull();
     closing.mockRestore();
     await parked(handle);
@@ -51,13 +51,13 @@ describe('a crypto send whose answer was lost, while the store does not answer',
     const asking = jest.spyOn(decisions.store.claims, 'get');
     whenSent = () => asking.mockImplementation(away);
     const { handle } = await startSend(decisions.bench, 'patient', { timeScale: 1, deadlineSeconds: 360_000 });
-    await noted(handle, /outcome is unknown/);
+    await noted(handle, 'outcome-unknown');
     await decisions.bench.pass(3 * MINUTE_MS);
     const { view } = await handle.query<FlowReport>('flow');
     expect([view.stage, view.parked]).toEqual(['outcome-unknown', null]);
     asking.mockRestore();
     await decisions.bench.pass(2 * MINUTE_MS);
-    await noted(handle, /accepted/);
+    await noted(handle, 'accepted');
     await handle.terminate();
   });
 });

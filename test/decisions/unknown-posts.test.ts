@@ -72,12 +72,12 @@ describe('a crypto send whose answer was lost', () => {
     lose = 'known';
     lookup = () => new ServiceUnavailableError('getCryptoSend', 'http-status', 503);
     const { handle } = await start('outage', { deadlineSeconds: 360_000 });
-    await noted(handle, /outcome is unknown/);
+    await noted(handle, 'outcome-unknown');
     await decisions.bench.pass(60_000 * TIME_SCALE);
     lookup = refusal(404, 'no such transaction');
     await decisions.bench.pass(60_000 * TIME_SCALE);
     lookup = 'sandbox';
-    await noted(handle, /the crypto send accepted/);
+    await noted(handle, 'accepted');
     lose = 'before';
     await handle.terminate();
   });
@@ -86,7 +86,7 @@ describe('a crypto send whose answer was lost', () => {
     lose = 'known';
     lookup = refusal(404, 'no such transaction');
     const { reference, handle } = await start('of-no-flow', { deadlineSeconds: 360_000 });
-    await noted(handle, /outcome is unknown/);
+    await noted(handle, 'outcome-unknown');
     const { inbox } = decisions.store;
     const webhook = { source: 'webhook', flowId: null, reference, status: 'SUCCESSFUL', toMatch: true } as const;
     const { id } = await inbox.receive(anEvent(webhook));
@@ -94,7 +94,7 @@ describe('a crypto send whose answer was lost', () => {
     await decisions.bench.pass(120_000 * TIME_SCALE);
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
     lookup = 'sandbox';
-    await noted(handle, /the crypto send accepted/);
+    await noted(handle, 'accepted');
     lose = 'before';
     await handle.terminate();
   });
@@ -116,7 +116,7 @@ describe('a crypto send whose answer was lost', () => {
         actions: ['send-again', 'close-not-executed', 'mark-completed', 'mark-refunded'],
       });
       lookup = 'sandbox';
-      await noted(handle, /accepted/);
+      await noted(handle, 'accepted');
       expect(await decisions.executions('sendCrypto', reference)).toBe(1);
       expect(sends(handle)).toBe(1);
       await handle.terminate();
@@ -139,7 +139,7 @@ describe('a crypto send whose answer was lost', () => {
       await expect(resolve(handle, action)).rejects.toMatchObject({
         cause: { type: expect.stringMatching(/^(service_has_it|decided_meanwhile|flow_moved_on)$/) },
       });
-      await noted(handle, /accepted/);
+      await noted(handle, 'accepted');
       expect([sends(handle), await decisions.executions('sendCrypto', reference)]).toEqual([1, 1]);
       await handle.terminate();
     },
@@ -156,7 +156,7 @@ describe('a crypto send whose answer was lost', () => {
       await expect(resolve(handle, action)).rejects.toMatchObject({
         cause: { type: 'decided_meanwhile' },
       });
-      const { view } = await noted(handle, /refused: what is proven by now decides/);
+      const { view } = await noted(handle, 'order-refused');
       expect(view.outcome).toBeNull();
       expect(sends(handle)).toBe(1);
       await handle.terminate();
@@ -171,7 +171,7 @@ describe('a crypto send whose answer was lost', () => {
     await decisions.bench.pass(200_000 * TIME_SCALE);
     lose = 'not-sent';
     await resolve(handle, 'send-again');
-    const { deadlineAt: second } = (await noted(handle, /to be sent again/)).view;
+    const { deadlineAt: second } = (await noted(handle, 'send-again-ordered')).view;
     expect(Date.parse(second ?? '')).toBeGreaterThan(Date.parse(first ?? ''));
     const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('unknown_outcome');
@@ -189,13 +189,13 @@ describe('a crypto send whose answer was lost', () => {
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
     lookup = () => new ServiceUnavailableError('getCryptoSend', 'http-status', 503);
     await resolve(handle, 'send-again');
-    await noted(handle, /to be sent again/);
+    await noted(handle, 'send-again-ordered');
     await decisions.bench.pass(60_000);
     expect(sends(handle)).toBe(1);
     lose = 'after';
     lookup = 'sandbox';
     await decisions.bench.pass(60_000);
-    await noted(handle, /accepted/);
+    await noted(handle, 'accepted');
     expect([sends(handle), await decisions.executions('sendCrypto', reference)]).toEqual([2, 1]);
     await handle.terminate();
   });
@@ -209,7 +209,7 @@ describe('a crypto send whose answer was lost', () => {
     await resolve(handle, 'send-again');
     await until('it to be sent again', () => sends(handle) === 2);
     lookup = 'sandbox';
-    await noted(handle, /accepted/);
+    await noted(handle, 'accepted');
     expect([sends(handle), await decisions.executions('sendCrypto', reference)]).toEqual([2, 1]);
     await handle.terminate();
   });
@@ -231,7 +231,7 @@ describe('a crypto send whose answer was lost', () => {
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
     expect(sends(handle)).toBe(1);
     await resolve(handle, 'send-again');
-    await noted(handle, /to be sent again/);
+    await noted(handle, 'send-again-ordered');
     await handle.terminate();
   });
 
@@ -239,7 +239,7 @@ describe('a crypto send whose answer was lost', () => {
     lose = 'after';
     lookup = refusal(404, 'no such transaction');
     const { reference, handle } = await start('inside', { timeScale: 1, deadlineSeconds: 10 });
-    await noted(handle, /outcome is unknown/);
+    await noted(handle, 'outcome-unknown');
     await decisions.bench.pass(10_000);
     expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
     for (const action of ['send-again', 'close-not-executed']) {
@@ -248,7 +248,7 @@ describe('a crypto send whose answer was lost', () => {
       });
     }
     lookup = 'sandbox';
-    await noted(handle, /accepted/);
+    await noted(handle, 'accepted');
     expect([sends(handle), await decisions.executions('sendCrypto', reference)]).toEqual([1, 1]);
     await handle.terminate();
   });
@@ -257,7 +257,7 @@ describe('a crypto send whose answer was lost', () => {
     lose = 'before';
     lookup = refusal(404, 'no such transaction');
     const { handle } = await start('cut-short', { timeScale: 1, deadlineSeconds: 360_000 });
-    await noted(handle, /outcome is unknown/);
+    await noted(handle, 'outcome-unknown');
     await handle.signal('events', [trusted('SUCCESSFUL', { facts: { cryptoAmount: '9' } })]);
     await untilFlow(handle, ({ view }) => view.parked?.reason === 'event_mismatch');
     await resolve(handle, 'dismiss-event');
@@ -287,7 +287,7 @@ describe('a crypto send whose answer was lost', () => {
     // The lookup that is made at the refusal asks a copy that lags.
     lookup = refusal(404, 'no such transaction');
     const { reference, handle } = await start('sent-twice');
-    await noted(handle, /a trusted event/);
+    await noted(handle, 'outcome-unknown');
     lookup = 'sandbox';
     expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
     // Its callers are not answered with that refusal.
@@ -318,7 +318,7 @@ describe('a crypto send whose answer was lost', () => {
     expect((await handle.query<FlowReport>('flow')).view.outcome).toBeNull();
     await inInbox(decisions, handle.workflowId, 'PENDING');
     isAway = false;
-    const { view } = await noted(handle, /a trusted event/);
+    const { view } = await noted(handle, 'outcome-unknown');
     expect(view.outcome).toBeNull();
     jest.restoreAllMocks();
     whileRefused = undefined;
@@ -332,7 +332,7 @@ describe('a crypto send whose answer was lost', () => {
     await inInbox(decisions, `crypto-send/${reference}`, 'SUCCESSFUL');
     const input = { ...cryptoSend.input(reference), timeScale: TIME_SCALE };
     const handle = await decisions.bench.startFlow('crypto-send', reference, input);
-    await noted(handle, /a trusted event proves/);
+    await noted(handle, 'proven');
     expect(sends(handle)).toBe(0);
     await handle.terminate();
   });

@@ -143,9 +143,7 @@ describe('a trusted event in the inbox that cannot be decrypted', () => {
     await inInbox(d, handle.workflowId, 'PENDING', { proof: null, body: { status: { code: 'SUCCESSFUL' } } });
     await handle.signal('events', [trusted('FAILED')]);
     const { view } = await asked(handle, 'conflict');
-    expect(view.parked).toMatchObject({
-      evidence: { why: 'an unverified event claims another ending, or cannot be read' },
-    });
+    expect(view.parked).toMatchObject({ evidence: { code: 'unverified_event_against_it' } });
     await resolve(handle, 'mark-failed');
     await ended(handle);
   });
@@ -218,7 +216,7 @@ describe('a refund that the input orders, against a quarantined event', () => {
     expect(view.parked?.reason).toBe('event_mismatch');
     expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
     await resolve(handle, 'dismiss-event');
-    await noted(handle, /the refund was accepted/);
+    await noted(handle, 'refund-accepted');
     expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(1);
     await handle.terminate();
     jest.restoreAllMocks();
@@ -233,7 +231,7 @@ describe('a refund that the input orders, against a quarantined event', () => {
     expect(view.parked).toMatchObject({ reason: 'refund_needed', evidence: { why } });
     expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
     await resolve(handle, 'refund-now');
-    await noted(handle, /the refund was accepted/);
+    await noted(handle, 'refund-accepted');
     expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(1);
     await handle.terminate();
     jest.restoreAllMocks();

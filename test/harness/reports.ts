@@ -1,5 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport, FlowView } from '../../src/protocol/messages.js';
+import type { TimelineCode } from '../../src/protocol/vocabulary.js';
 import { PATIENCE_MS, until } from './until.js';
 
 /** A busy machine has hundreds of these at a time: a query is work for the worker that is to bring the flow on. */
@@ -23,6 +24,16 @@ export async function untilFlow(
   const what = () => `${handle.workflowId} to be so; it is ${JSON.stringify(seen.report?.view, null, 1)}`;
   return until(what, asked, withinMs, LONGEST_PAUSE_MS);
 }
+
+/** Entries of a timeline by their code; `word`: only those that name this status or reason. */
+export function entriesOf({ timeline }: Pick<FlowView, 'timeline'>, code: TimelineCode, word = '') {
+  const named = new RegExp(`\\b${word}\\b`);
+  return timeline.filter((entry) => entry.code === code && (word === '' || named.test(entry.detail)));
+}
+
+/** Queries a flow until its timeline has so many entries of this code. */
+export const noted = (handle: WorkflowHandle, code: TimelineCode, word = '', times = 1): Promise<FlowReport> =>
+  untilFlow(handle, ({ view }) => entriesOf(view, code, word).length >= times);
 
 /** How a flow ended; one that closes as Failed or Cancelled is queried. If time can be skipped, this skips it. */
 export async function endOf(handle: WorkflowHandle): Promise<FlowReport> {

@@ -1,5 +1,5 @@
 import type { PostReading, SubmitOutcome } from '../../activities/types.js';
-import type { Cause } from '../../src/protocol/causes.js';
+import type { Cause, CauseCode } from '../../src/protocol/causes.js';
 import type { PostEvidence, Repeat } from '../../src/protocol/decisions.js';
 import type { PostOrder } from '../../src/protocol/legal-orders.js';
 import type { ParkReason, ParkAction } from '../../src/protocol/vocabulary.js';
@@ -78,7 +78,10 @@ export function shownOf(
   const { operation, reference } = post.claim;
   const asked = found.why === undefined ? {} : { asked: found.why };
   const notAgain = post.whyNotAgain?.();
-  if (heldBack) return { operation, reference, why: `${why}; and no event proves it` };
+  if (heldBack) {
+    const code: CauseCode = 'event_reports_it';
+    return { operation, reference, why: `${why}; and no event proves it`, code };
+  }
   return {
     operation,
     reference,
