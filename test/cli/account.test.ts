@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { closedPort, run, type Ran } from './run.js';
+import { secretBytes } from '../harness/secrets.js';
 
 const TOKEN = 'canary-service-token';
-const OLD = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
-const CREATED = `whsec_${Buffer.alloc(32, 2).toString('base64')}`;
+const OLD = `whsec_${secretBytes(1).toString('base64')}`;
+const CREATED = `whsec_${secretBytes(2).toString('base64')}`;
 const VERIFICATION = 'canary-verification-token';
 const ACCOUNT = {
   organization: 'Acme',

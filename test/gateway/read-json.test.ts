@@ -98,4 +98,15 @@ describe('a JSON body', () => {
       }),
     );
   });
+
+  it('of texts alone is refused at its first number, and at more values than are allowed, before it is parsed', () => {
+    const ofTexts = { mostValues: 3 };
+    const refused = (text: string) => expect(() => readJson(Buffer.from(text), ofTexts)).toThrow(UnreadableJsonError);
+    expect(readJson(Buffer.from('{"a":["1","2"],"b":"3"}'), ofTexts)).toEqual({ a: ['1', '2'], b: '3' });
+    refused('{"a":["1",2]}');
+    refused('["1","2","3","4","5"]');
+    // Neither is JSON: what comes after is not read.
+    refused('[1e5,');
+    refused('["","","","","');
+  });
 });

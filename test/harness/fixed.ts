@@ -1,3 +1,4 @@
+import { secretBytes } from './secrets.js';
 import { createKeyring } from '../../src/keys/index.js';
 
 /** What a test and its processes must agree on. */
@@ -6,4 +7,4 @@ export const NAMESPACE = 'default';
 export const ACCOUNT = 'default';
 export const SERVICE_TOKEN = 'canary-token-of-the-service';
 /** The settlement provider's secret, with which it signs. */
-export const SETTLEMENT_SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
+export const SETTLEMENT_SECRET = `whsec_${secretBytes(3).toString('base64')}`;

@@ -15,10 +15,17 @@ export interface UnreadBody {
   readonly read: () => Promise<unknown>;
 }
 
+/** No number is in it, and so many members and entries at most. */
+export interface TextsOnly {
+  readonly mostValues: number;
+}
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** The route gets an `UnreadBody`. */
     unread?: boolean;
+    /** Of a route for large bodies, whose content is text alone: checked before it is parsed. */
+    ofTexts?: TextsOnly;
   }
 }
 
@@ -31,10 +38,10 @@ const SMALL_BYTES = 8 * 1_024;
 export function takeJsonBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers();
   const inTurn = createTurns();
-  const read = async (raw: Buffer): Promise<unknown> => {
+  const read = async (raw: Buffer, ofTexts?: TextsOnly): Promise<unknown> => {
     if (raw.length > SMALL_BYTES) await new Promise<void>(inTurn);
     try {
-      return readJson(raw);
+      return readJson(raw, ofTexts);
     } catch (error) {
       throw error instanceof UnreadableJsonError ? new Refusal(400, error.message) : error;
     }
@@ -47,7 +54,7 @@ export function takeJsonBodies(server: FastifyInstance): void {
       if (raw.length === 0) return undefined;
       return request.routeOptions.config.unread === true
         ? ({ raw, read: () => read(raw) } satisfies UnreadBody)
-        : ({ raw, value: await read(raw) } satisfies JsonBody);
+        : ({ raw, value: await read(raw, request.routeOptions.config.ofTexts) } satisfies JsonBody);
     },
   );
   server.addHook('onRequest', (request, _reply, next) => {
@@ -82,6 +89,7 @@ const MAX_DEPTH = 32;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
+const COMMA = 0x2c;
 const POINT = 0x2e;
 
 /**
@@ -91,8 +99,8 @@ const POINT = 0x2e;
  *
  * @throws UnreadableJsonError
  */
-export function readJson(bytes: Uint8Array): unknown {
-  const { members, longNumbers } = scan(bytes);
+export function readJson(bytes: Uint8Array, ofTexts?: TextsOnly): unknown {
+  const { members, longNumbers } = scan(bytes, ofTexts);
   const value = parseText(decode(bytes), longNumbers);
   // The parser accepts a duplicate member if both values are equal, and has no option against it.
   if (count(value) !== members) throw new UnreadableJsonError('The body has one member twice.');
@@ -104,10 +112,11 @@ const EXACT_DIGITS = 15;
 
 /**
  * Counts the members of all objects by the colons outside of strings, and says whether a number may be one that
- * JavaScript would change. Refuses depth before a recursive parser sees it.
+ * JavaScript would change. Refuses depth before a recursive parser sees it, and what is no text where there is only text.
  */
-function scan(bytes: Uint8Array): { readonly members: number; readonly longNumbers: boolean } {
+function scan(bytes: Uint8Array, ofTexts?: TextsOnly): { readonly members: number; readonly longNumbers: boolean } {
   let members = 0;
+  let values = 0;
   let digits = 0;
   let longNumbers = false;
   let depth = 0;
@@ -115,6 +124,7 @@ function scan(bytes: Uint8Array): { readonly members: number; readonly longNumbe
   for (let index = 0; index < bytes.length; index += 1) {
     const byte = bytes[index] as number;
     if (!inString && byte >= 0x30 && byte <= 0x39) {
+      if (ofTexts !== undefined) throw new UnreadableJsonError('The body has a number, where only texts belong.');
       digits += 1;
       longNumbers ||= digits > EXACT_DIGITS;
       continue;
@@ -127,7 +137,11 @@ function scan(bytes: Uint8Array): { readonly members: number; readonly longNumbe
       else if (byte === QUOTE) inString = false;
     } else if (byte === QUOTE) inString = true;
     else if (byte === COLON) members += 1;
-    else if (byte === 0x7b || byte === 0x5b) {
+    else if (byte === COMMA) {
+      values += 1;
+      if (ofTexts !== undefined && values > ofTexts.mostValues)
+        throw new UnreadableJsonError(`The body has more than ${ofTexts.mostValues} values.`);
+    } else if (byte === 0x7b || byte === 0x5b) {
       depth += 1;
       if (depth > MAX_DEPTH) throw new UnreadableJsonError(`The body is more than ${MAX_DEPTH} levels deep.`);
     } else if (byte === 0x7d || byte === 0x5d) depth -= 1;

@@ -28,6 +28,8 @@ export interface CodecRoutesDeps {
 const UI_OF_DEVELOPMENT: Caller = { name: 'Temporal UI', role: 'operator', means: 'ui-origin' };
 /** A page of the UI sends a part of a history at once, of which Temporal gives 4 MiB at most: in base64 that is less than this. */
 const BODY_LIMIT_BYTES = 6 * 1_024 * 1_024;
+/** A thousand payloads, with their metadata. */
+const MOST_VALUES = 20_000;
 /** A body takes several times its size of memory while it is read, decrypted and answered. */
 const UNIT_BYTES = 16 * 1_024;
 /** 16 MiB of bodies, a quarter of it for one caller. */
@@ -75,7 +77,8 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
       }
       return reply.code(204).send();
     });
-    const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit, config: { permission: 'codec' } } as const;
+    const config = { permission: 'codec', ofTexts: { mostValues: MOST_VALUES } } as const;
+    const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit, config };
     server.post(`/codec/${name}`, options, async (request) => {
       const payloads = payloadsOf(parseBody(PayloadsJson, bodyOf(request).value));
       if (name === 'decode') {

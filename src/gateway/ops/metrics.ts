@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance } from 'fastify';
+import { FIAT_CURRENCIES, TOKENS } from '../../contract/vocabulary.js';
 import type { StoreFigures } from '../../store/figures.js';
 import type { Store } from '../../store/store.js';
 import type { TokenCheck } from '../http/bearer-token.js';
@@ -134,7 +135,8 @@ export function createMetrics({ inbox, figures, quota, besides, flowStats, unrea
   function show(stats: FlowStats): void {
     for (const { kind, state, count } of stats.flows) flows.set({ kind, state }, count);
     inFlight.reset();
-    for (const [currency, amount] of Object.entries(stats.inFlight)) inFlight.set({ currency }, Number(amount));
+    for (const [currency, amount] of Object.entries(stats.inFlight))
+      inFlight.inc({ currency: labelOf(currency) }, Number(amount));
     withoutAmount.set(stats.withoutAmount);
     parked.reset();
     for (const [reason, count] of Object.entries(stats.parked)) parked.set({ reason }, count);
@@ -188,3 +190,8 @@ export function countRequests(server: FastifyInstance, metrics: Metrics): void {
     next();
   });
 }
+
+const KNOWN: ReadonlySet<string> = new Set([...FIAT_CURRENCIES, ...TOKENS]);
+
+/** A caller's own word is no label: each makes a series of its own, for ever. */
+const labelOf = (currency: string): string => (KNOWN.has(currency.toUpperCase()) ? currency.toUpperCase() : 'other');
