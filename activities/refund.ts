@@ -1,5 +1,5 @@
 import type { Chain, Token } from '../src/contract/vocabulary.js';
-import { readLightningInvoice } from '../src/flows/lightning-invoice.js';
+import { INVOICE_FAULTS, readLightningInvoice } from '../src/readers/lightning-invoice.js';
 import { openedIdOf } from '../src/protocol/events.js';
 import { fingerprintOf } from '../src/store/store-key.js';
 import { compareAmounts, toWireNumber, sameAmount } from '../src/money.js';
@@ -51,6 +51,8 @@ export type RefundInvoiceVerdict =
       readonly kind: 'good';
       readonly amountMsat: string;
       readonly paymentHash: string;
+      /** Public key of the node that signed it, and is paid. */
+      readonly payee: string;
       readonly expiresAt: string;
       /** Until it expires, by this worker's clock, ms. */
       readonly lifeMs: number;
@@ -63,14 +65,16 @@ const MAIN_NETWORK = 'bc';
 
 /** Until it expires, a person has to hand it over and the service has to pay it. */
 const LEAST_LIFE_MINUTES = 10;
+/** One that was made in the future would keep its flow open for as long. */
+const LONGEST_LIFE_MS = 365 * 86_400_000;
 
 export function createRefundInvoiceActivities(deps: ActivityDeps) {
   return {
-    /** Decodes a Lightning invoice and checks it against the refund: its network, its amount, its expiry. */
+    /** Reads a Lightning invoice and checks it against the refund: its network, its amount, its expiry. */
     async checkRefundInvoice({ invoice, dueMsat, mostMsat }: RefundInvoiceQuestion): Promise<RefundInvoiceVerdict> {
       const read = readLightningInvoice(invoice);
-      if (read === undefined) return bad('It is no Lightning invoice (BOLT 11), or a character of it is wrong.');
-      const { network, amountMsat, paymentHash, expiresAtMs } = read;
+      if (typeof read === 'string') return bad(INVOICE_FAULTS[read]);
+      const { network, amountMsat, paymentHash, payee, expiresAtMs } = read;
       if (network !== MAIN_NETWORK && !deps.serviceIsOnLoopback) return bad('It is an invoice of a test network.');
       if (amountMsat === null) return bad('It names no amount: the payer could pay anything.');
       if (dueMsat !== null && !sameAmount(amountMsat, dueMsat)) {
@@ -86,7 +90,8 @@ export function createRefundInvoiceActivities(deps: ActivityDeps) {
       if (lifeMs < LEAST_LIFE_MINUTES * 60_000) {
         return bad(`It expires too soon: it must be good for ${LEAST_LIFE_MINUTES} minutes at least.`);
       }
-      return { kind: 'good', amountMsat, paymentHash, expiresAt: new Date(expiresAtMs).toISOString(), lifeMs };
+      if (lifeMs > LONGEST_LIFE_MS) return bad('It expires more than a year from now.');
+      return { kind: 'good', amountMsat, paymentHash, payee, expiresAt: new Date(expiresAtMs).toISOString(), lifeMs };
     },
   };
 }

@@ -53,10 +53,10 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
       });
       if (verdict.kind === 'bad') throw orderRefused('invoice_refused', verdict.problem);
       checkTime(flow, payment);
-      const { amountMsat, paymentHash, expiresAt, lifeMs } = verdict;
+      const { amountMsat, paymentHash, payee, expiresAt, lifeMs } = verdict;
       const unsure =
         amounts.dueMsat === null ? ` (how much is due is not known; ${amounts.mostMsat} msat came in)` : '';
-      const given = { invoice, amountMsat, paymentHash, expiresAt, expiresAtMs: Date.now() + lifeMs };
+      const given = { invoice, amountMsat, paymentHash, payee, expiresAt, expiresAtMs: Date.now() + lifeMs };
       payment.refund = { ...(payment.refund ?? NONE), given, handedOver: false };
       flow.note(
         'refund-invoice-given',

@@ -28,6 +28,9 @@ const PACKAGE_ROOT = /^src\/package-root\.ts$/;
 const CLOCK = /^src\/clock\.ts$/;
 const IN_TURNS = /^src\/in-turns\.ts$/;
 const MONEY = /^src\/money\.ts$/;
+const READERS = /^src\/readers\//;
+/** The readers that need no package, so that contract, workflows and the client may have them. */
+const PURE_READERS = /^src\/readers\/(?!lightning-invoice)/;
 const TRACING = /^src\/tracing\.ts$/;
 const GATEWAY: readonly RegExp[] = [
   /^src\/gateway\//,
@@ -58,6 +61,12 @@ export const RULES: readonly Rule[] = [
     because: 'workflows import its values, and nothing may come along',
   },
   { of: PROTOCOL, may: [PROTOCOL], because: 'workflows import its values, and nothing may come along' },
+  {
+    of: /^src\/readers\/lightning-invoice\.ts$/,
+    may: [/^@noble\/secp256k1$/, /^@scure\/base$/, /^node:crypto$/],
+    because: 'it reads by the standard alone',
+  },
+  { of: READERS, may: [PURE_READERS], because: 'what comes from outside is read by them in any part, workflows too' },
   { of: MONEY, may: [/^big\.js$/], because: 'workflows import it: it stays deterministic and small' },
   { of: PACKAGE_ROOT, may: [NODE], because: 'it finds our own folder, for whoever reads a file of it' },
   {
@@ -70,7 +79,7 @@ export const RULES: readonly Rule[] = [
   { of: CONTRACT, may: [CONTRACT, ZOD], because: 'the contract is plain data that everybody derives from' },
   {
     of: FLOWS,
-    may: [FLOWS, PROTOCOL, CONTRACT, MONEY, ZOD, /^(i18n-iso-countries|libphonenumber-js|light-bolt11-decoder)(\/|$)/],
+    may: [FLOWS, PROTOCOL, CONTRACT, MONEY, READERS, ZOD, /^(i18n-iso-countries|libphonenumber-js)(\/|$)/],
     because: 'a flow kind is described by the contract, not by who runs it',
   },
   { of: KEYS, may: [KEYS, NODE], because: 'crypto is pure and alone' },
@@ -160,6 +169,7 @@ export const RULES: readonly Rule[] = [
       PROTOCOL,
       FLOWS,
       MONEY,
+      READERS,
       STORE,
       TRACING,
       NODE,

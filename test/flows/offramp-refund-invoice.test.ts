@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { readLightningInvoice } from '../../src/flows/lightning-invoice.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
@@ -148,6 +147,17 @@ describe('the refund of an offramp over Lightning', () => {
     await handle.terminate();
   });
 
+  test('an invoice that would be good for 2^43 seconds is refused, and the flow takes another and ends', async () => {
+    const { reference, handle } = await asked('for-ever');
+    await expect(provide(handle, bolt11({ amountMsat: DUE_MSAT, expirySeconds: 2 ** 43 }))).rejects.toThrow();
+    await provide(handle, bolt11({ amountMsat: DUE_MSAT }));
+    await isParked(handle, 'refund_invoice_ready');
+    await order(handle, 'confirm-handed-over');
+    await move(bench, reference, 'REFUNDED');
+    await bench.pass(600_000);
+    expect((await endOf(handle)).view.outcome).toMatchObject({ state: 'refunded' });
+  });
+
   test('if an invoice expires before it was handed over, the flow asks for another', async () => {
     const { handle } = await asked('expires');
     await provide(handle, bolt11({ amountMsat: DUE_MSAT, expirySeconds: 900 }));
@@ -225,11 +235,10 @@ describe('the refund of an offramp over Lightning', () => {
     ['close-without-refund', { state: 'failed', reason: 'closed_by_person' }],
   ])('a person may end it while an invoice is on show: %s', async (action, outcome) => {
     const { handle } = await asked(`shown-${action}`);
-    const invoice = bolt11({ amountMsat: DUE_MSAT });
-    expect(await provide(handle, invoice)).toEqual({
-      accepted: true,
-      expiresAt: new Date(readLightningInvoice(invoice)!.expiresAtMs).toISOString(),
-    });
+    const createdAtMs = Math.floor(Date.now() / 1_000) * 1_000;
+    const invoice = bolt11({ amountMsat: DUE_MSAT, createdAtMs });
+    const expiresAt = new Date(createdAtMs + 3_600_000).toISOString();
+    expect(await provide(handle, invoice)).toEqual({ accepted: true, expiresAt });
     const { view } = await isParked(handle, 'refund_invoice_ready');
     // When it expires is shown as a time, once.
     expect(Object.keys(view.parked?.evidence ?? {}).toSorted()).toEqual([
@@ -239,6 +248,7 @@ describe('the refund of an offramp over Lightning', () => {
       'invoice',
       'mostMsat',
       'next',
+      'payee',
       'paymentHash',
     ]);
     await order(handle, action);

@@ -4,7 +4,8 @@ import { createRefundActivities, createRefundInvoiceActivities } from '../../act
 import type { RefundOrder } from '../../activities/types.js';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
-import { bolt11, type Bolt11 } from '../flows/bolt11.js';
+import { INVOICE_FAULTS } from '../../src/readers/lightning-invoice.js';
+import { bolt11, invoiceOf, PAYEE, usualFields, type Bolt11 } from '../flows/bolt11.js';
 import { newReference } from '../harness/references.js';
 import { asActivity, depsOver } from './deciding-activities.js';
 import { withTemporaryStore } from './temporary-store.js';
@@ -122,6 +123,7 @@ describe('an invoice for a refund over Lightning', () => {
       kind: 'good',
       amountMsat: '2100000',
       paymentHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      payee: PAYEE,
       expiresAt: new Date(createdAtMs + 3_600_000).toISOString(),
     });
     const { lifeMs } = verdict as { readonly lifeMs: number };
@@ -159,5 +161,21 @@ describe('an invoice for a refund over Lightning', () => {
     expect(await check({ createdAtMs, expirySeconds: 660 })).toMatchObject({ kind: 'good' });
     expect(await check({ createdAtMs, expirySeconds: 599 })).toEqual(bad('good for 10 minutes at least'));
     expect(await check({ createdAtMs: createdAtMs - 7_200_000 })).toEqual(bad('expires too soon'));
+  });
+
+  it('is refused if it ends more than a year from now, also if it was made in the future', async () => {
+    const createdAtMs = Date.now() + 1_000;
+    expect(await check({ createdAtMs, expirySeconds: 31_536_000 })).toEqual(bad('more than a year'));
+    expect(await check({ createdAtMs: (2 ** 35 - 1) * 1_000 })).toEqual(bad('more than a year'));
+    expect(await check({ expirySeconds: 2 ** 43 })).toEqual(bad('more than a year'));
+    expect(await check({ createdAtMs: createdAtMs - 3_600_000, expirySeconds: 31_536_000 })).toMatchObject({
+      kind: 'good',
+    });
+  });
+
+  it('is refused with the reason if a payer has to refuse it', async () => {
+    const [hash, , description] = usualFields();
+    const without = invoiceOf('lnbc21000000p', [hash!, description!]);
+    expect(await check(without)).toEqual({ kind: 'bad', problem: INVOICE_FAULTS['no-payment-secret'] });
   });
 });

@@ -5,7 +5,14 @@ import { newPayment, type Payment, type RefundInvoice } from '../../workflows/en
 import { handleInvoiceNeeded, refundDueMsat, refundInvoice } from '../../workflows/refund-invoice.js';
 import { trusted } from '../harness/inputs.js';
 
-const GIVEN = { invoice: 'lnbc1', amountMsat: '20000', paymentHash: '00', expiresAt: 'soon', expiresAtMs: 1 };
+const GIVEN = {
+  invoice: 'lnbc1',
+  amountMsat: '20000',
+  paymentHash: '00',
+  payee: '02',
+  expiresAt: 'soon',
+  expiresAtMs: 1,
+};
 const NONE: RefundInvoice = { asked: false, facts: {}, given: null, handedOver: false };
 
 function aPayment(provenMeanings: readonly Meaning[] = ['refund-pending']): Payment {
@@ -75,6 +82,18 @@ describe('how much a refund over Lightning is', () => {
     ['one of both cannot be read', { refundAmountMsat: '20000', refundCryptoAmount: UNREADABLE }],
   ])('is not known if %s', (_, facts) => {
     expect(refundDueMsat(IN_SATOSHI, facts)).toBeNull();
+  });
+
+  test.each([
+    ['what came in, in satoshi', { cryptoAmount: '21', token: 'SAT' }, {}, '21000'],
+    ['what came in, in bitcoin', { cryptoAmount: '0.00000021', token: 'BTC' }, {}, '21000'],
+    ['what came in, in thousandths', { cryptoAmount: '21', token: 'MSAT' }, {}, '21'],
+    ['less, if the service keeps a fee', { cryptoAmount: '21', token: 'SAT' }, { refundCryptoAmount: '20' }, '20000'],
+    ['what the service reports exactly', { cryptoAmount: '21', token: 'SAT' }, { refundAmountMsat: '20500' }, '20500'],
+    ['never more than came in', { cryptoAmount: '21', token: 'SAT' }, { refundAmountMsat: '99999' }, '21000'],
+    ['not known in another token', { cryptoAmount: '21', token: 'USDC' }, {}, null],
+  ] as const)('is %s', (_, offramp, reported, due) => {
+    expect(refundDueMsat(offramp, reported)).toBe(due);
   });
 
   test('is the exact amount, if both are reported', () => {

@@ -246,6 +246,8 @@ export interface GivenInvoice {
   readonly invoice: string;
   readonly amountMsat: string;
   readonly paymentHash: string;
+  /** Public key of the node that it pays. */
+  readonly payee: string;
   readonly expiresAt: string;
   readonly expiresAtMs: number;
 }
