@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { createMetrics } from '../../src/gateway/ops/metrics.js';
 
 it('metrics: value in flight has a series for each currency and token of the interface, and one for all other words', async () => {
-  const { print } = createMetrics({
+  const metrics = createMetrics({
     unreadableFlows: () => 0,
     inbox: { counts: () => Promise.reject(new Error('away')) },
     figures: () => Promise.reject(new Error('away')),
@@ -19,7 +19,7 @@ it('metrics: value in flight has a series for each currency and token of the int
         countedAtMs: 0,
       }),
   });
-  const { text } = await print();
+  const { text } = await metrics.print();
   const series = text.split('\n').filter((line) => line.startsWith('towline_value_in_flight{'));
   expect(series.toSorted()).toEqual([
     'towline_value_in_flight{currency="KES"} 11',
