@@ -106,15 +106,8 @@ describe('the way of an event into its flow', () => {
     await tested.post(path, { status: 'REFUNDED' });
     await tested.post(SETTLEMENT_PATH, settlement(reference, 'FAILED'));
     const rows = await allSettled(reference, 5);
-    const late = rows.filter(({ state }) => state === 'late').map(({ detail }) => detail);
-    expect(new Set(late)).toEqual(
-      new Set([
-        'Agrees: the flow had ended as completed, this says COMPLETED.',
-        'CONTRADICTS: the flow had ended as completed, this says FAILED. Its origin is not proven.',
-        'CONTRADICTS: the flow had ended as completed, this says REFUNDED.',
-        'Came after the flow had ended as completed: DEPOSIT_CONFIRMED.',
-      ]),
-    );
+    const late = rows.filter(({ state }) => state === 'late').map(({ status }) => status);
+    expect(new Set(late)).toEqual(new Set(['COMPLETED', 'DEPOSIT_CONFIRMED', 'FAILED', 'REFUNDED']));
     const alarms = tested.log.filter(
       ({ alarm, flowId }) => alarm !== undefined && flowId === `bridge-transfer/${reference}`,
     );
@@ -156,12 +149,10 @@ describe('the way of an event into its flow', () => {
     await lonely.post(lonely.callbackPath(reference), { status: 'COMPLETED' });
     await until('delivery', async () => (await lonely.store.inbox.list({ flowId }))[0]?.state === 'delivered');
     await lonely.client.workflow.getHandle(flowId).terminate();
-    const detail = 'The flow had been terminated; this says COMPLETED.';
-    const [row] = await until('late rows', async () => {
+    await until('late rows', async () => {
       const rows = await lonely.store.inbox.list({ flowId });
       return rows[0]?.state === 'late' && rows;
     });
-    expect(row).toMatchObject({ detail });
     expect(lonely.log.filter(({ alarm }) => alarm !== undefined)).toHaveLength(1);
     await lonely.close();
   });
@@ -173,7 +164,7 @@ describe('the way of an event into its flow', () => {
     await tested.post(SETTLEMENT_PATH, settlement(reference, 'COMPLETED'));
     const [row] = await allSettled(reference, 1);
     const tried = await tested.post(`/events/${row?.id}/replay`, { trust: true, dryRun: true });
-    expect(tried.body).toMatchObject({ dryRun: true, would: 'Be delivered as trusted.', flowState: 'running' });
+    expect(tried.body).toMatchObject({ dryRun: true, asEvent: { trusted: true }, flowState: 'running' });
     expect(await rowsOf(reference)).toMatchObject([{ state: 'unverified' }]);
 
     expect((await tested.post(`/events/${row?.id}/replay`, { trust: true })).status).toBe(200);

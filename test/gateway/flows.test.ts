@@ -53,8 +53,7 @@ describe('the flow operations', () => {
       status: 409,
       body: {
         success: false,
-        message: `The flow bridge-transfer/${reference} exists already with other content. Check that flow first: a new reference is a second request.`,
-        data: { reference },
+        data: { reference, code: 'other_request' },
       },
     });
   });
@@ -108,7 +107,7 @@ describe('the flow operations', () => {
       { path: 'token', message: `must be one of ${TOKENS.join(', ')}` },
       { path: 'receiverAddress', message: 'is missing' },
     ]);
-    const body = { message: expect.stringMatching(/no flow of this kind.+bridge-transfer, /) };
+    const body = { message: expect.stringContaining('bridge-transfer, '), data: { code: 'unknown_kind' } };
     expect(await tested.post('/flows/no-such-kind', {}, SHOP)).toMatchObject({ status: 404, body });
     expect(await show('/flows/no-such-kind/r-1')).toMatchObject({ status: 404, body });
     expect((await tested.post('/flows/constructor', {}, SHOP)).status).toBe(404);
@@ -233,12 +232,13 @@ describe('the flow operations', () => {
     const data = { reference, actions: ['accept-event', 'dismiss-event'] };
     expect(await refused({ action: 'keep-waiting' })).toEqual({
       success: false,
-      message: 'The flow refused it: "keep-waiting" is not possible now. Possible: accept-event, dismiss-event.',
+      // The flow itself lists them.
+      message: expect.not.stringMatching(/accept-event.+accept-event/),
       data: { ...data, code: 'unknown_action' },
     });
     expect(await refused({ action: 'accept-event', eventId: 'evt_of_another_flow' })).toEqual({
       success: false,
-      message: expect.stringMatching(/^The flow refused it: .+ Legal now: accept-event, dismiss-event\.$/),
+      message: expect.stringContaining('accept-event, dismiss-event'),
       data: { ...data, code: 'event_not_asked_about' },
     });
     await tested.client.workflow.getHandle(`bridge-transfer/${reference}`).terminate();
@@ -256,8 +256,8 @@ describe('the flow operations', () => {
       (await tested.post('/codec/decode', { payloads: [] }, headers)).status,
     ];
     expect(await statuses({ authorization: 'Bearer nobody' })).toEqual([401, 401, 401, 401, 401, 401, 401]);
-    expect((await show(path, { authorization: 'Bearer nobody' })).body['message']).toContain('none of this gateway');
-    expect((await show(path, {})).body['message']).toContain('Send the header "Authorization: Bearer"');
+    expect((await show(path, { authorization: 'Bearer nobody' })).body['data']).toEqual({ code: 'unknown_token' });
+    expect((await show(path, {})).body['data']).toEqual({ code: 'no_token' });
     expect(await statuses(SHOP)).toEqual([400, 404, 403, 200, 403, 403, 403]);
     expect(await statuses(ANN)).toEqual([400, 404, 404, 200, 404, 404, 200]);
     expect(await statuses({ authorization: 'Bearer secret-of-root' })).toEqual([400, 404, 404, 200, 404, 404, 200]);

@@ -98,16 +98,16 @@ describe('an order that needs a second person', () => {
     expect(proposal.confirm).toBe(`towline resolve ${flow} mark-completed --note "why"`);
     expect(await order('alice', flow, mark)).toMatchObject({
       status: 409,
-      body: { message: expect.stringContaining('another person') },
+      body: { data: { code: 'needs_second_person' } },
     });
     expect(await order('bob', flow, { ...mark, action: 'mark-failed' })).toMatchObject({
       status: 409,
-      body: { message: expect.stringContaining('alice proposed "mark-completed"') },
+      body: { data: { code: 'other_proposal' } },
     });
     const done = await order('bob', flow, { ...mark, note: 'I called them, too' });
     expect(done).toMatchObject({ status: 200 });
     const ended = await until('its end', async () => (await show(flow))['outcome']);
-    expect(ended).toMatchObject({ state: 'completed', detail: expect.stringContaining('alice and bob') });
+    expect(ended).toMatchObject({ state: 'completed', detail: expect.stringMatching(/\balice\b.*\bbob\b/) });
     expect(await recorded(flow)).toEqual([
       'start shop',
       'proposal mark-completed alice',
@@ -153,7 +153,7 @@ describe('an order that needs a second person', () => {
     expect((await order('alice', flow, mark)).status).toBe(202);
     expect(await order('carol', flow, mark)).toMatchObject({
       status: 403,
-      body: { message: expect.stringContaining('carol started this flow') },
+      body: { data: { code: 'started_by_caller' } },
     });
     expect(await order('bob', flow, mark)).toMatchObject({ status: 200, body: { state: 'completed' } });
     expect((await recorded(flow)).slice(0, 1)).toEqual(['start carol']);
@@ -230,8 +230,7 @@ describe('an order that needs a second person', () => {
     const isRefused = async () => {
       const wrong = [{ until: '$(curl x|sh)' }, { until: '2126-12-01T12:00:00Z' }, { eventId: 'evt_1' }];
       for (const more of wrong) {
-        const says = { message: expect.stringMatching(/"until" is possible for|"eventId" is possible for/) };
-        expect(await order('alice', flow, { ...mark, ...more })).toMatchObject({ status: 400, body: says });
+        expect((await order('alice', flow, { ...mark, ...more })).status).toBe(400);
       }
       const waiting = { action: 'keep-waiting', note: 'tomorrow', until: '$(curl x|sh)' };
       expect((await order('alice', flow, waiting)).status).toBe(400);
@@ -250,14 +249,14 @@ describe('an order that needs a second person', () => {
     const proof = { id: 'ord_1', second: 'alice', mac: 'f'.repeat(64) };
     for (const forged of [sent, { ...sent, proof }, { ...sent, proof: 'x' }]) {
       await expect(handle.executeUpdate('resolve', { args: [forged] })).rejects.toMatchObject({
-        cause: { type: 'needs_second_person', message: expect.stringContaining('through a gateway') },
+        cause: { type: 'needs_second_person' },
       });
     }
     expect((await show(flow))['state']).toBe('parked');
     const waiting = { action: 'keep-waiting', note: 'the provider says: tomorrow', actor: 'bob' };
     await handle.executeUpdate('resolve', { args: [waiting] });
     const { timeline } = await show(flow);
-    expect(timeline.at(-1)).toMatchObject({ by: 'bob (unproven)', detail: expect.stringContaining('keep-waiting') });
+    expect(timeline.at(-1)).toMatchObject({ by: 'bob (unproven)', code: 'order-taken' });
     expect((await recorded(flow)).slice(1)).toEqual([
       ...[1, 2, 3].map(() => 'refused mark-completed bob'),
       'order keep-waiting bob',
@@ -281,9 +280,9 @@ describe('an order that needs a second person', () => {
     });
     expect((await show(large))['stage']).toBe('awaiting-approval');
     expect((await order('bob', large, {}, 'approve-quote')).status).toBe(200);
-    const says = (entry: { by: string; detail: string }) => `${entry.by}: ${entry.detail}`;
+    const says = ({ by, code }: { by: string; code: string }) => `${by}: ${code}`;
     await until('it to go on', async () =>
-      (await show(large))['timeline'].map(says).includes('alice and bob: quote approved'),
+      (await show(large))['timeline'].map(says).includes('alice and bob: quote-approved'),
     );
   });
 
@@ -322,7 +321,7 @@ describe('an order that needs a second person', () => {
     // To trust it as well is another order.
     expect(await assign('bob', { trust: true })).toMatchObject({
       status: 409,
-      body: { message: expect.stringContaining(`towline events replay ${event.id} --flow ${flowId}.`) },
+      body: { data: { code: 'other_proposal' } },
     });
     expect(await assign('bob')).toMatchObject({ status: 200, body: { event: { flowId, proof: 'signature' } } });
     expect((await entriesOf(flowId)).at(-1)).toMatchObject({ kind: 'replay-event', details: { trust: false } });

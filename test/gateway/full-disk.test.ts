@@ -75,7 +75,7 @@ it('a gateway whose audit log cannot be written starts no flow and decodes nothi
     const refused = {
       status: 503,
       retryAfter: '5',
-      body: { success: false, message: expect.stringMatching(/^Nothing is done without an entry in the audit log/) },
+      body: { success: false, data: { code: 'audit_unavailable' } },
     };
     const reference = newReference();
     const start = () => post('/flows/bridge-transfer', transferInput(reference));

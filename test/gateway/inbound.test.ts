@@ -67,10 +67,10 @@ describe('what arrives at the gateway', () => {
       status: 401,
       body: {
         success: false,
-        message: 'The signature is not valid.',
+        message: expect.any(String),
         error_code: 'INVALID_API_KEY',
         data: { errors: [] },
-        towline: { by: 'gateway' },
+        towline: { by: 'gateway', code: 'signature_invalid' },
       },
     });
     expect(await rowsOf(reference)).toEqual([expect.objectContaining({ proof: null, repeats: 1 })]);

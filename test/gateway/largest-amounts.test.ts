@@ -28,8 +28,7 @@ describe('a flow above MAX_AMOUNTS', () => {
     expect(refused).toMatchObject({
       status: 400,
       body: {
-        message: `amount ${message}. Nothing was sent.`,
-        data: { reference, errors: [{ path: 'amount', message }] },
+        data: { reference, code: 'above_largest_amount', errors: [{ path: 'amount', message }] },
       },
     });
     expect(JSON.stringify(refused.body)).not.toContain('1500.01');
@@ -45,9 +44,12 @@ describe('a flow above MAX_AMOUNTS', () => {
     const refused = await caller.post(path, { ...body, cryptoAmount: 5.000001 });
     expect(refused).toMatchObject({
       status: 400,
-      body: { success: false, data: { errors: [{ path: 'cryptoAmount' }] }, towline: { by: 'gateway', reference } },
+      body: {
+        success: false,
+        data: { errors: [{ path: 'cryptoAmount' }] },
+        towline: { by: 'gateway', reference, code: 'above_largest_amount' },
+      },
     });
-    expect(refused.body['message']).toMatch(/at most 5 CUSD.*MAX_AMOUNTS/);
     expect(await executions(reference)).toBe(0);
     expect((await caller.post(path, body)).status).toBe(200);
   });
@@ -83,7 +85,7 @@ describe('a flow above MAX_AMOUNTS', () => {
     await expect(handle.result()).rejects.toThrow();
     const { view } = await handle.query<FlowReport>('flow');
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
-    expect(view.outcome?.detail).toMatch(/must be at most \d+ (KES|CUSD), the limit that MAX_AMOUNTS sets/);
+    expect(view.outcome?.detail).toContain('MAX_AMOUNTS');
     expect(await executions(reference)).toBe(0);
   });
 });
@@ -100,7 +102,7 @@ describe('a request above a limit that was lowered', () => {
     const [paid, unknown] = [newReference('paid'), newReference('unknown')];
     const key = { account: settings.serviceAccount, operation: 'sendCrypto', reference: paid };
     await store.claims.reserve(key, { owner: 'a', flowId: `crypto-send/${paid}`, fingerprint: 'f' });
-    await expect(checked(unknown)).rejects.toMatchObject({ status: 400, message: expect.stringContaining('Nothing') });
+    await expect(checked(unknown)).rejects.toMatchObject({ status: 400, details: { code: 'above_largest_amount' } });
     expect((await checked(paid)).address.reference).toBe(paid);
   });
 });

@@ -77,12 +77,12 @@ describe('a token of an OIDC issuer', () => {
       ask(await issuer.accessToken(options), path);
     expect(await refused({ subject: 'ann' })).toMatchObject({
       status: 403,
-      body: { message: expect.stringContaining('OIDC_ROLE_CLAIM') },
+      body: { data: { code: 'no_role' } },
     });
     expect((await refused({ subject: 'ann', role: 'root' })).status).toBe(403);
     expect(await refused({ subject: 'ann', role: 'lead', audience: 'another' })).toMatchObject({
       status: 401,
-      body: { message: 'The token is not taken: its claim "aud" is not what this gateway takes.' },
+      body: { message: expect.stringContaining('"aud"'), data: { code: 'refused_token' } },
     });
     expect((await refused({ subject: 'ann\u001b[2J', role: 'lead' })).status).toBe(401);
   });
@@ -94,7 +94,7 @@ describe('a token of an OIDC issuer', () => {
     const forged = `${head}.${Buffer.from(changed).toString('base64url')}.${signature}`;
     expect(await ask(forged)).toMatchObject({
       status: 401,
-      body: { message: 'The token is not taken: its signature is wrong.' },
+      body: { data: { code: 'refused_token' } },
     });
     const claims = () =>
       new SignJWT({ towline_role: 'lead' }).setSubject('eve').setIssuer(issuer.url).setAudience('towline');
@@ -271,19 +271,23 @@ describe('the doctor', () => {
     ];
     const found = async (OIDC_ISSUER: string, env: Record<string, string> = {}) => {
       const [finding] = await checkOidc(readSettings({ OIDC_ISSUER, OIDC_AUDIENCE: 'towline', ...env }));
-      return `${finding?.verdict}: ${finding?.says}`;
+      return [finding?.verdict, finding?.says];
     };
     try {
-      expect(await found(issuer.url)).toBe(`good: ${issuer.url} answers, and has 1 usable key`);
-      expect(await found(`${issuer.url}/`)).toMatch(/^bad: .*names another issuer/);
-      expect(await found(`${issuer.url}/tenant`)).toMatch(/^bad: .*cannot be fetched \(status 404\)/);
-      expect(await found(issuer.url, { OIDC_ALGORITHMS: 'ES256,EdDSA' })).toMatch(/^bad: .*no key.*ES256, EdDSA/);
-      expect(await found(pairwise.url)).toMatch(/^bad: .*OIDC_NAME_CLAIM/);
-      expect(await found(pairwise.url, { OIDC_NAME_CLAIM: 'oid' })).toMatch(/^good/);
+      expect(await found(issuer.url)).toEqual(['good', expect.stringContaining(issuer.url)]);
+      expect(await found(`${issuer.url}/`)).toEqual(['bad', expect.stringContaining(issuer.url)]);
+      expect(await found(`${issuer.url}/tenant`)).toEqual(['bad', expect.stringContaining('404')]);
+      const algorithms = { OIDC_ALGORITHMS: 'ES256,EdDSA' };
+      expect(await found(issuer.url, algorithms)).toEqual(['bad', expect.stringContaining('ES256, EdDSA')]);
+      expect(await found(pairwise.url)).toEqual(['bad', expect.stringContaining('OIDC_NAME_CLAIM')]);
+      expect(await found(pairwise.url, { OIDC_NAME_CLAIM: 'oid' })).toEqual([
+        'good',
+        expect.stringContaining(pairwise.url),
+      ]);
     } finally {
       await Promise.all([issuer.close(), pairwise.close()]);
     }
-    expect(await found(issuer.url)).toMatch(/^bad: .*cannot be fetched \([A-Z_]+\): check the setting/);
+    expect(await found(issuer.url)).toEqual(['bad', expect.stringContaining('ECONNREFUSED')]);
     expect(await checkOidc(readSettings({}))).toEqual([]);
   });
 });

@@ -112,10 +112,7 @@ describe('a gateway that is called too often', () => {
     const refused = answers.filter(({ status }) => status === 429);
     expect(refused).toHaveLength(20);
     expect(refused.every(({ headers }) => headers['retry-after'] === '1')).toBe(true);
-    expect(JSON.parse(refused[0]?.body ?? '')).toMatchObject({
-      success: false,
-      message: expect.stringContaining('Too many requests'),
-    });
+    expect(JSON.parse(refused[0]?.body ?? '')).toMatchObject({ success: false });
     expect((await as('bobs-secret')).status).not.toBe(429);
     monotonicMs += 2_000;
     const later = await statuses(5, () => as('anns-secret'));

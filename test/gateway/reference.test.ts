@@ -145,7 +145,9 @@ describe('the API reference', () => {
     expect(loaded).toHaveLength(4);
     for (const url of loaded) {
       expect(url).toMatch(/^\/docs\//);
-      expect((await fetch(tested.url + url)).status).toBe(200);
+      const answer = await fetch(tested.url + url);
+      // Read, since its connection stays open otherwise.
+      expect([answer.status, (await answer.text()) === '']).toEqual([200, false]);
     }
     expect(page.headers.get('content-security-policy')).toMatch(/script-src 'self'(;|$)/);
     expect(page.headers.get('x-content-type-options')).toBe('nosniff');
@@ -162,8 +164,9 @@ describe('the API reference', () => {
     expect(guarded.length).toBeGreaterThan(40);
     const answers = await Promise.all(
       guarded.map(async ({ method, path }) => {
-        const { status, headers } = await fetch(tested.url + fill(path), { method });
-        return `${path} ${status} ${headers.get('www-authenticate')}`;
+        const answer = await fetch(tested.url + fill(path), { method });
+        await answer.text();
+        return `${path} ${answer.status} ${answer.headers.get('www-authenticate')}`;
       }),
     );
     expect(answers).toEqual(guarded.map(({ path }) => `${path} 401 Bearer`));
@@ -173,7 +176,7 @@ describe('the API reference', () => {
     const send = async ({ method, path }: Described) => {
       const headers = { authorization: 'Bearer dev-token', 'content-type': 'application/json' };
       const answer = await fetch(tested.url + fill(path), { method, headers, body: '' });
-      return [answer.status, ((await answer.json()) as Answer)['message']];
+      return [answer.status, ((await answer.json()) as Answer)['success']];
     };
     const withBody = described.filter(({ path, operation }) => operation.requestBody && !path.includes('{capability}'));
     const optional = withBody.filter(({ operation }) => !operation.requestBody.required);
@@ -181,7 +184,7 @@ describe('the API reference', () => {
     expect(names.toSorted()).toEqual(['approve-quote', 'cancel', 'erase', 'replay', 'withdraw', 'withdraw']);
     for (const route of optional) expect([route.path, (await send(route))[0]]).toEqual([route.path, 404]);
     for (const route of withBody.filter((one) => !optional.includes(one))) {
-      expect([route.path, ...(await send(route))]).toEqual([route.path, 400, 'Send a JSON body.']);
+      expect([route.path, ...(await send(route))]).toEqual([route.path, 400, false]);
     }
   });
 });

@@ -55,7 +55,7 @@ describe('a running gateway, while the webhook secret is rotated', () => {
     writeKeptSecrets(path, [{ secret: OTHER, until: null }]);
     await chmod(path, 0o644);
     expect(await answers()).toEqual([200, 200, 401]);
-    expect(JSON.stringify(gateway.log)).toContain('the stored webhook secrets cannot be read');
+    expect(gateway.log.filter(({ level }) => level === 50).length).toBeGreaterThan(0);
     for (const secret of [OLD, NEW, OTHER]) expect(JSON.stringify(gateway.log)).not.toContain(secret);
   });
 
@@ -63,7 +63,7 @@ describe('a running gateway, while the webhook secret is rotated', () => {
     writeKeptSecrets(path, [{ secret: NEW, until: null }]);
     await chmod(path, 0o644);
     const start = gatewayUnderTest({ gateway: { settings: gateway.settings } });
-    await expect(start).rejects.toThrow(/Others can read/);
+    await expect(start).rejects.toMatchObject({ name: 'KeptSecretsError' });
   });
 });
 

@@ -35,21 +35,21 @@ describe('the starters of a flow', () => {
     await until('the first to be under way', () => refuseFirst !== undefined);
     await start('ann', 'onramp/a', async () => void existing.add('onramp/a'));
     refuseFirst?.();
-    await expect(first).rejects.toThrow('another request');
+    await expect(first).rejects.toThrow(OtherRequestRefusal);
     expect(await startersOf('onramp/a')).toEqual(['ann']);
   });
 
   it('are recorded once: a repeated request about the existing flow is no other start', async () => {
     await start('ann', 'onramp/b', async () => void existing.add('onramp/b'));
     await start('ann', 'onramp/b', async () => undefined);
-    await expect(start('ann', 'onramp/b', refuse)).rejects.toThrow('another request');
+    await expect(start('ann', 'onramp/b', refuse)).rejects.toThrow(OtherRequestRefusal);
     expect(await startersOf('onramp/b')).toEqual(['ann']);
     expect(await store.audit.list({ limit: 9, flowId: 'onramp/b' })).toHaveLength(1);
   });
 
   it('are not those whose request was refused', async () => {
     await start('ann', 'onramp/c', async () => void existing.add('onramp/c'));
-    await expect(start('bob', 'onramp/c', refuse)).rejects.toThrow('another request');
+    await expect(start('bob', 'onramp/c', refuse)).rejects.toThrow(OtherRequestRefusal);
     expect(await startersOf('onramp/c')).toEqual(['ann']);
   });
 });

@@ -73,8 +73,8 @@ describe('the doctor', () => {
     explainProxies(readSettings({ ...production, ...env })).map(({ verdict, says }) => [verdict, says]);
 
   it('asks for the proxy that must be there, and says what depends on it', () => {
-    expect(says({})).toEqual([['note', expect.stringContaining('share one limit')]]);
-    expect(says({ SETTLEMENT_NETWORKS: PROVIDER })).toEqual([['note', expect.stringContaining('every sender')]]);
+    expect(says({})).toEqual([['note', expect.stringContaining('TRUSTED_PROXIES')]]);
+    expect(says({ SETTLEMENT_NETWORKS: PROVIDER })).toEqual([['note', expect.stringContaining('SETTLEMENT_NETWORKS')]]);
     expect(says({ TRUSTED_PROXIES: '10.0.0.1' })).toEqual([['good', expect.stringContaining('10.0.0.1')]]);
     expect(explainProxies(readSettings({}))).toEqual([]);
   });

@@ -68,10 +68,12 @@ describe('an order that needs two persons by default', () => {
     async (action) => {
       const { flowId, parked, take, by, carriedOut } = parkedFlow(action);
       await store.audit.append({ kind: 'start', flowId, actor: 'carol', means: 'token' });
-      await expect(take({ actor: 'bob', note: 'from another client' })).rejects.toThrow('needs a second person');
+      await expect(take({ actor: 'bob', note: 'from another client' })).rejects.toMatchObject({
+        type: 'needs_second_person',
+      });
       expect(await by('alice')).toBe(true);
-      await expect(by('alice')).rejects.toMatchObject({ status: 409 });
-      await expect(by('carol')).rejects.toMatchObject({ status: 403 });
+      await expect(by('alice')).rejects.toMatchObject({ status: 409, details: { code: 'needs_second_person' } });
+      await expect(by('carol')).rejects.toMatchObject({ status: 403, details: { code: 'started_by_caller' } });
       expect(carriedOut).toEqual([]);
       expect(await by('bob')).toBe(false);
       expect(carriedOut).toEqual(['alice and bob']);
@@ -96,7 +98,8 @@ describe('an order that needs two persons by default', () => {
     for (const choice of [{}, { eventId: 'evt_2' }] as Record<string, string>[]) {
       await expect(by('bob', choice)).rejects.toMatchObject({
         status: 409,
-        message: expect.stringMatching(/evt_1.*towline resolve \S+ trust-settlement --event evt_1 --note/),
+        message: expect.stringMatching(/towline resolve \S+ trust-settlement --event evt_1 --note/),
+        details: { code: 'other_proposal' },
       });
     }
     expect(carriedOut).toEqual([]);

@@ -27,7 +27,7 @@ describe('an event that is sealed with a key that the gateway does not have', ()
     const said = () => tested.log.filter(({ msg }) => String(msg).includes('PAYLOAD_KEYS'));
     await until('the log to say so', () => said().length > 0);
     expect(said()).toMatchObject([
-      { level: 50, flowId: event.flowId, events: [event.id], why: 'No payload key has the id new' },
+      { level: 50, flowId: event.flowId, events: [event.id], why: expect.stringContaining(NEW_KEY.id) },
     ]);
     expect(await tested.store.inbox.get(event.id)).toMatchObject({ state: 'waiting' });
     const metrics = await fetch(`${tested.url}/metrics`, { headers: { authorization: 'Bearer dev-token' } });
@@ -80,18 +80,14 @@ describe('an event whose seal is broken', () => {
     expect(alarms.filter((line) => line['flowId'] === flowId)).toMatchObject([{ level: 50, event: broken.id }]);
     expect(alarms.filter((line) => line['flowId'] === undefined)).toMatchObject([{ level: 50, event: webhook.id }]);
     const listed = await fetch(`${tested.url}/events?state=quarantined`, { headers: auth });
-    const detail = expect.stringContaining('could not be opened');
     expect(((await listed.json()) as { events: unknown }).events).toEqual(
       expect.arrayContaining([
-        expect.objectContaining({ id: broken.id, state: 'quarantined', detail }),
-        expect.objectContaining({ id: webhook.id, state: 'quarantined', detail }),
+        expect.objectContaining({ id: broken.id, state: 'quarantined' }),
+        expect.objectContaining({ id: webhook.id, state: 'quarantined' }),
       ]),
     );
     const replayed = await fetch(`${tested.url}/events/${broken.id}/replay`, { method: 'POST', headers: auth });
-    expect([replayed.status, ((await replayed.json()) as { message: string }).message]).toEqual([
-      409,
-      expect.stringContaining('Its row is damaged'),
-    ]);
+    expect([replayed.status, await replayed.json()]).toMatchObject([409, { data: { code: 'event_damaged' } }]);
     const metrics = await fetch(`${tested.url}/metrics`, { headers: auth });
     expect(await metrics.text()).toMatch(/^towline_events\{state="quarantined"\} 2$/m);
     const again = { ...broken, id: anEvent().id };

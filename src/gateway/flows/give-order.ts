@@ -3,6 +3,7 @@ import { needsSecondPerson } from '../../flows/four-eyes.js';
 import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { Permission } from '../../protocol/permissions.js';
+import { refusalCodeOf, type RefusalCode } from '../../protocol/refusals.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
 import { foreignType } from '../../temporal/flow-handle.js';
 import type { AuditNote } from '../../store/audit.js';
@@ -137,7 +138,7 @@ export async function admitOrder(
     const actions = view?.parked?.actions;
     if (actions !== undefined && !actions.some((legal) => legal === action)) {
       const why = `"${action}" is not possible now. Legal now: ${actions.join(', ')}.`;
-      throw new Refusal(409, why, { reference, actions });
+      throw new Refusal(409, why, { reference, code: 'unknown_action', actions });
     }
     proposal = await secondPerson(deps, caller, { ...waits, flowId, action, choice, note: content.note ?? '' });
     if (proposal === undefined) return undefined;
@@ -157,11 +158,11 @@ export function notNow(view: FlowWithMoney | undefined, reference: string): Refu
     return new Refusal(
       503,
       'No worker answers, so what the flow waits for is unknown. Order it again later.',
-      { reference },
+      { reference, code: 'no_worker' },
       RETRY_AFTER_SECONDS,
     );
   }
-  return new Refusal(409, 'The flow waits for no decision now.', { reference, actions: [] });
+  return new Refusal(409, 'The flow waits for no decision now.', { reference, code: 'not_parked', actions: [] });
 }
 
 /**
@@ -216,7 +217,12 @@ export async function giveOrder(
 function requireApprovalIsAwaited(view: FlowWithMoney): void {
   if (view.stage.startsWith(NOT_REPORTED) || topicOf(view)?.topic === 'approval') return;
   const { reference, parked } = view;
-  throw new Refusal(409, 'The flow waits for no approval of a quote.', { reference, actions: parked?.actions ?? [] });
+  const actions = parked?.actions ?? [];
+  throw new Refusal(409, 'The flow waits for no approval of a quote.', {
+    reference,
+    code: 'approval_not_awaited',
+    actions,
+  });
 }
 
 const NOT_REPORTED = 'not reported';
@@ -227,10 +233,13 @@ const defined = (members: Readonly<Record<string, string | undefined>>) =>
 const hasEnded = ({ state, reference, parked }: FlowWithMoney): Refusal => {
   const ended = `The flow has ended as ${state}; it takes no orders any more.`;
   const terminated = 'The flow was terminated: resolve it. It takes no other orders.';
-  return new Refusal(409, state === 'parked' ? terminated : ended, { reference, actions: parked?.actions ?? [] });
+  const actions = parked?.actions ?? [];
+  return state === 'parked'
+    ? new Refusal(409, terminated, { reference, code: 'flow_terminated', actions })
+    : new Refusal(409, ended, { reference, code: 'flow_ended', actions });
 };
 
-const CONTENT_PROBLEMS: readonly string[] = ['invalid_input', 'invoice_refused'];
+const CONTENT_PROBLEMS: readonly (RefusalCode | undefined)[] = ['invalid_input', 'invoice_refused'];
 
 /** @throws Refusal unless the flow took it */
 function requireTaken(outcome: OrderOutcome, view: FlowWithMoney, foreign: string | undefined): void {
@@ -241,26 +250,26 @@ function requireTaken(outcome: OrderOutcome, view: FlowWithMoney, foreign: strin
       return;
     case 'no-answer':
       if (foreign !== undefined) {
-        throw new Refusal(409, `The flow takes no orders: ${foreign}. End it in Temporal (terminate).`, { reference });
+        const why = `The flow takes no orders: ${foreign}. End it in Temporal (terminate).`;
+        throw new Refusal(409, why, { reference, code: 'foreign_flow' });
       }
       throw new Refusal(
         503,
         'No worker took the order yet. Check the flow before retrying.',
-        { reference },
+        { reference, code: 'no_worker' },
         RETRY_AFTER_SECONDS,
       );
     case 'refused': {
       // An error in the order's content does not depend on the flow's state.
-      if (CONTENT_PROBLEMS.includes(outcome.type)) {
-        throw new Refusal(400, outcome.message, { reference, code: outcome.type });
-      }
+      const code = refusalCodeOf(outcome.type);
+      if (CONTENT_PROBLEMS.includes(code)) throw new Refusal(400, outcome.message, { reference, code });
       const actions = view.parked?.actions ?? [];
       const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
       // For an unknown action the flow itself has already listed the actions.
-      const more = outcome.type === 'unknown_action' && actions.length > 0 ? '' : ` ${legal}`;
+      const more = code === 'unknown_action' && actions.length > 0 ? '' : ` ${legal}`;
       throw new Refusal(409, `The flow refused it: ${outcome.message.replace(/\.$/, '')}.${more}`, {
         reference,
-        code: outcome.type,
+        code,
         actions,
       });
     }

@@ -39,7 +39,11 @@ export async function resolveTerminated(
   const actions = sendsMoney(address) ? await legalFor(deps.store, address, found) : [];
   if (!actions.some((legal) => legal === action)) {
     const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
-    throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, { reference, actions });
+    throw new Refusal(409, `"${action}" is not possible for this terminated flow. ${legal}`, {
+      reference,
+      code: 'unknown_action',
+      actions,
+    });
   }
   const { serviceTimeoutMs, timeScale } = deps.settings;
   const sentUntilMs = deps.nowMs() - settleWindowMs(serviceTimeoutMs) * timeScale;
@@ -75,7 +79,7 @@ export async function resolveTerminated(
       throw new Refusal(
         503,
         'An event that came in at this moment may say otherwise. Order it again.',
-        { reference },
+        { reference, code: 'event_came' },
         RETRY_AFTER_SECONDS,
       );
     }
@@ -107,7 +111,12 @@ function requireNotUnderWay({ phase, operation, reference, ...claim }: Claim, se
   if (leftMs <= 0) return;
   const seconds = Math.ceil(leftMs / 1_000);
   const underWay = `Its POST (${operation}) was sent a short time ago, and may still be under way.`;
-  throw new Refusal(503, `${underWay} Order it again in ${seconds} seconds.`, { reference }, seconds);
+  throw new Refusal(
+    503,
+    `${underWay} Order it again in ${seconds} seconds.`,
+    { reference, code: 'post_under_way' },
+    seconds,
+  );
 }
 
 /**
@@ -122,7 +131,7 @@ async function requireNoProofAgainst(
 ): Promise<Awaited<ReturnType<typeof trustedEvents>>> {
   if (await store.inbox.hasToMatch(reference)) {
     const waits = 'A webhook under its reference is still being matched, and may say otherwise. Order it again.';
-    throw new Refusal(503, waits, { reference }, RETRY_AFTER_SECONDS);
+    throw new Refusal(503, waits, { reference, code: 'event_being_matched' }, RETRY_AFTER_SECONDS);
   }
   const trusted = await trustedEvents(store, flowId);
   const refuses = (proven: readonly Ending[]) => orderRefusal(action as ParkAction, proven, proven) !== null;
@@ -133,7 +142,10 @@ async function requireNoProofAgainst(
   if (proof === undefined) return trusted;
   const word = proof.status === UNREADABLE ? 'what cannot be read' : (proof.status ?? 'nothing final');
   const says = `The event ${proof.id}, which is proven, says ${word} of it`;
-  throw new Refusal(409, `${says}: the service has it. Check its events, then mark how it ended.`, { reference });
+  throw new Refusal(409, `${says}: the service has it. Check its events, then mark how it ended.`, {
+    reference,
+    code: 'proven_otherwise',
+  });
 }
 
 /**
@@ -153,16 +165,23 @@ async function requireServiceSaysNoOther(
     // It was not proven before this moment; that the payment failed there does not show that it was not made otherwise.
     const proven = endingsOf([endingOf(claim, status ?? null)]);
     if (says !== 'shown' || orderRefusal(action as ParkAction, proven, proven) === null) return;
-    throw new Refusal(409, `The service reports ${status} (${operation}): mark it as that.`, { reference });
+    const why = `The service reports ${status} (${operation}): mark it as that.`;
+    throw new Refusal(409, why, { reference, code: 'proven_otherwise' });
   }
   if (says === 'shown') {
     throw new Refusal(409, `The service shows it under this reference (${operation}): mark how it ended.`, {
       reference,
+      code: 'service_has_it',
     });
   }
   if (says === 'cannot-tell') {
     const again = 'Order it again when the service answers, or mark how it ended.';
-    throw new Refusal(503, `The service cannot be asked now whether it has it. ${again}`, { reference }, 30);
+    throw new Refusal(
+      503,
+      `The service cannot be asked now whether it has it. ${again}`,
+      { reference, code: 'service_cannot_tell' },
+      30,
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import type { Proposal, ProposalKey } from '../../store/proposal.js';
 import type { FlowWithMoney, ProposedOrder } from '../../protocol/gateway-json.js';
 import { APPROVE_QUOTE, TRUST_EVENT } from '../../protocol/four-eyes.js';
 import { mayActAs, type Permission, PERMISSIONS } from '../../protocol/permissions.js';
+import type { RefusalCode } from '../../protocol/refusals.js';
 import { shellWord } from '../../protocol/shell-word.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { Refusal } from '../http/refusal.js';
@@ -34,7 +35,7 @@ export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo
   const { proposals, audit } = deps.store;
   const { flowId, topic, subject, action, choice, note } = order;
   const reference = flowId.slice(flowId.indexOf('/') + 1);
-  const refuse = (status: number, why: string) => new Refusal(status, why, { reference });
+  const refuse = (status: number, code: RefusalCode, why: string) => new Refusal(status, why, { reference, code });
   const open = await proposals.get({ flowId, topic });
   if (open === undefined || open.subject !== subject) {
     const id = `ord_${uuidv7()}`;
@@ -42,16 +43,22 @@ export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo
     await audit.append({ ...whoIs(caller), kind: 'proposal', flowId, subject: id, action, details });
     const stands = await proposals.propose({ ...order, id, by: caller.name }, PROPOSAL_LIFE_MS);
     if (stands.id === id) return undefined;
-    throw refuse(409, `${stands.by} was quicker, and proposed "${stands.action}". ${whatNow(stands)}`);
+    throw refuse(
+      409,
+      'other_proposal',
+      `${stands.by} was quicker, and proposed "${stands.action}". ${whatNow(stands)}`,
+    );
   }
   if (open.note === null) {
     const why = `${open.by} proposed "${open.action}". ${UNREADABLE}`;
-    throw refuse(409, `${why} To withdraw it: ${withdrawCommand(open)}.`);
+    throw refuse(409, 'proposal_unreadable', `${why} To withdraw it: ${withdrawCommand(open)}.`);
   }
-  if (open.action !== action) throw refuse(409, `${open.by} proposed "${open.action}". ${whatNow(open)}`);
+  if (open.action !== action)
+    throw refuse(409, 'other_proposal', `${open.by} proposed "${open.action}". ${whatNow(open)}`);
   if (open.by === caller.name) {
     throw refuse(
       409,
+      'needs_second_person',
       `You proposed it yourself: another person confirms it, until ${open.expiresAt}. ${whatNow(open)}`,
     );
   }
@@ -60,17 +67,22 @@ export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo
     const details = JSON.stringify(open.choice);
     throw refuse(
       409,
+      'other_proposal',
       `${open.by} proposed it with these details: ${details}. Order it with the same. ${whatNow(open)}`,
     );
   }
   if ((await audit.startersOf(flowId)).includes(caller.name)) {
-    throw refuse(403, `${caller.name} started this flow: another person confirms it.`);
+    throw refuse(403, 'started_by_caller', `${caller.name} started this flow: another person confirms it.`);
   }
   if (await proposals.confirm(open, caller.name)) return open;
   const now = await proposals.get({ flowId, topic });
   if (now?.id !== open.id || now.confirmedBy === null)
-    throw refuse(409, 'The proposal has just ended. Look at the flow again.');
-  throw refuse(409, `${now.confirmedBy} has confirmed it already. If nothing follows, order it again in a minute.`);
+    throw refuse(409, 'proposal_ended', 'The proposal has just ended. Look at the flow again.');
+  throw refuse(
+    409,
+    'proposal_ended',
+    `${now.confirmedBy} has confirmed it already. If nothing follows, order it again in a minute.`,
+  );
 }
 
 /**
@@ -85,18 +97,23 @@ export async function withdrawProposal(
 ): Promise<void> {
   const { proposals, audit } = store;
   const reference = flowId.slice(flowId.indexOf('/') + 1);
-  const refuse = (status: number, what: string) => new Refusal(status, what, { reference });
+  const refuse = (status: number, code: RefusalCode, what: string) => new Refusal(status, what, { reference, code });
   const open = await proposals.get({ flowId, topic });
-  if (open === undefined || open.subject !== subject) throw refuse(409, 'No order waits for a second person.');
+  if (open === undefined || open.subject !== subject)
+    throw refuse(409, 'proposal_ended', 'No order waits for a second person.');
   const { id, action, by } = open;
   const { role } = PERMISSIONS[permissionFor(action)];
   if (caller.name !== by && !mayActAs(caller.role, role)) {
-    throw refuse(403, `${by} proposed "${action}": to withdraw it needs a token of theirs, or of the role ${role}.`);
+    throw refuse(
+      403,
+      'role_too_low',
+      `${by} proposed "${action}": to withdraw it needs a token of theirs, or of the role ${role}.`,
+    );
   }
   const details = { note: why ?? '', by };
   await audit.append({ ...whoIs(caller), kind: 'withdrawal', flowId, subject: id, action, details });
   if (await proposals.end(open)) return;
-  throw refuse(409, 'It is being carried out, or was withdrawn. Look at the flow again in a minute.');
+  throw refuse(409, 'proposal_ended', 'It is being carried out, or was withdrawn. Look at the flow again in a minute.');
 }
 
 /** The permission that both persons of such an order need. */

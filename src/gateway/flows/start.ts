@@ -51,7 +51,7 @@ export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps)
   }
   const onRequest = async (request: FastifyRequest) => void (await deps.tokens.require(request, 'start'));
   server.post('/flows/:kind', { onRequest, config: { permission: 'start' } }, () => {
-    throw new Refusal(404, NO_SUCH_KIND);
+    throw new Refusal(404, NO_SUCH_KIND, { code: 'unknown_kind' });
   });
 }
 
@@ -109,7 +109,11 @@ export async function checkedInput(
   const above = tooMuch(definition, input, settings.maxAmounts);
   if (above !== undefined && (await isNew())) {
     const { reference } = address;
-    throw new Refusal(400, `${above.path} ${above.message}. Nothing was sent.`, { reference, errors: [above] });
+    throw new Refusal(400, `${above.path} ${above.message}. Nothing was sent.`, {
+      reference,
+      code: 'above_largest_amount',
+      errors: [above],
+    });
   }
   return { definition, input, address };
 }

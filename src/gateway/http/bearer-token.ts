@@ -118,7 +118,8 @@ export function createTokenCheck({
     if (oidc?.isToken(given) !== true) return undefined;
     const { name, role } = await oidc.verify(given, isToDecode);
     if (role === undefined) {
-      throw new Refusal(403, `The token of ${name} names no role of this gateway: see OIDC_ROLE_CLAIM and OIDC_ROLES.`);
+      const why = `The token of ${name} names no role of this gateway: see OIDC_ROLE_CLAIM and OIDC_ROLES.`;
+      throw new Refusal(403, why, { code: 'no_role' });
     }
     return { name, role, means: 'oidc' };
   }
@@ -129,7 +130,7 @@ export function createTokenCheck({
       const caller =
         given === undefined ? undefined : (ofGateway(given, tokens('now')) ?? (await ofIssuer(given, isToDecode)));
       if (caller !== undefined) return caller;
-      throw new TokenRefusal(given === undefined ? 'no-token' : 'unknown-token');
+      throw new TokenRefusal(given === undefined ? 'no_token' : 'unknown_token');
     } catch (error) {
       // An access token may be for another audience, or readable only by its issuer.
       const byExtras = error instanceof Refusal && error.status < 500 ? await ofIssuer(extras, isToDecode) : undefined;
@@ -169,7 +170,8 @@ export function createTokenCheck({
       const { role } = PERMISSIONS[permission];
       if (!mayActAs(caller.role, role)) {
         refused?.(caller, permission, request);
-        throw new Refusal(403, `This needs a token of the role ${role}; ${caller.name} has the role ${caller.role}.`);
+        const why = `This needs a token of the role ${role}; ${caller.name} has the role ${caller.role}.`;
+        throw new Refusal(403, why, { code: 'role_too_low' });
       }
       return caller;
     },

@@ -75,7 +75,7 @@ export function createOidcCheck(
       const payload = await verified(token, audience, async (...asked) => (await keys())(...asked));
       const name = claimAt(payload, nameClaim);
       if (typeof name !== 'string' || !NAME.test(name)) {
-        throw new TokenRefusal('refused', `its claim "${nameClaim}" is missing, or not of visible ASCII`);
+        throw new TokenRefusal('refused_token', `its claim "${nameClaim}" is missing, or not of visible ASCII`);
       }
       return { name, role: roleIn(payload, settings) };
     },
@@ -91,13 +91,18 @@ export function createOidcCheck(
       const why = error instanceof errors.JOSEError ? whyRefused(error) : undefined;
       // Not the token's fault: the issuer does not answer, or not correctly.
       if (why === undefined) throw unavailable();
-      throw new TokenRefusal('refused', why);
+      throw new TokenRefusal('refused_token', why);
     }
   }
 }
 
 const unavailable = () =>
-  new Refusal(503, 'The keys of OIDC_ISSUER cannot be fetched now. Send it again.', {}, RETRY_AFTER_SECONDS);
+  new Refusal(
+    503,
+    'The keys of OIDC_ISSUER cannot be fetched now. Send it again.',
+    { code: 'issuer_unavailable' },
+    RETRY_AFTER_SECONDS,
+  );
 
 const noNameClaim = () =>
   new Refusal(

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { StoreUnavailableError } from '../../store/store-errors.js';
 import { isOutage } from '../../temporal/connection.js';
+import { REFUSAL_CODES, type RefusalCode } from '../../protocol/refusals.js';
 import type { MembersOf } from './openapi.js';
 
 /** One member that is wrong: `settlement.amount` and what it must be. */
@@ -15,8 +16,8 @@ export interface MemberError {
 interface RefusalDetails {
   readonly errors?: readonly MemberError[];
   readonly reference?: string;
-  /** Why, for programs: the flow's own code if it refused an order, the service's own if that refused. */
-  readonly code?: string;
+  /** What refused it, or why its flow ended so, if the status does not say it. */
+  readonly code?: RefusalCode | undefined;
   /** Legal actions, if an order was refused. */
   readonly actions?: readonly string[];
 }
@@ -43,18 +44,19 @@ export class Refusal extends Error {
 /** Thrown if a request has no token that the gateway knows: the answer names the scheme (RFC 6750, section 3). */
 export class TokenRefusal extends Refusal {
   /** @param why for a refused token, repeating nothing of it */
-  constructor(sent: 'no-token' | 'unknown-token' | 'refused', why?: string) {
+  constructor(sent: 'no_token' | 'unknown_token' | 'refused_token', why?: string) {
     const none = 'Send the header "Authorization: Bearer" with a gateway token.';
     const unknown =
       'The token is none of this gateway: use the secret of one of its GATEWAY_TOKENS, or a token of its OIDC_ISSUER.';
-    super(401, sent === 'no-token' ? none : sent === 'refused' ? `The token is not taken: ${why}.` : unknown);
+    const message = sent === 'no_token' ? none : sent === 'refused_token' ? `The token is not taken: ${why}.` : unknown;
+    super(401, message, { code: sent });
   }
 }
 
 /** Another request has this reference: nothing was started for this one. */
 export class OtherRequestRefusal extends Refusal {
   constructor(message: string, reference: string) {
-    super(409, message, { reference });
+    super(409, message, { reference, code: 'other_request' });
   }
 }
 
@@ -67,6 +69,10 @@ export interface ErrorBody {
 
 const reference = z.string().optional();
 const actions = z.array(z.string()).optional();
+const code = z.string().optional().meta({
+  description: 'The cause, for programs, if the status does not say it. Later versions may add to these.',
+  'x-extensible-enum': REFUSAL_CODES,
+});
 
 export const Refused = z
   .object({
@@ -75,7 +81,7 @@ export const Refused = z
     data: z.looseObject({
       reference,
       errors: z.array(z.object({ path: z.string(), message: z.string() } satisfies MembersOf<MemberError>)).optional(),
-      code: z.string().optional(),
+      code,
       actions,
     } satisfies MembersOf<RefusalDetails>),
   } satisfies MembersOf<ErrorBody>)
@@ -109,7 +115,7 @@ export const ServiceRefused = z
       .looseObject({
         by: z.enum(['gateway', 'service']),
         reference,
-        code: z.string().optional().meta({ description: 'Code of the reason why its flow ended so.' }),
+        code,
         actions,
         flow: z.string().optional().meta({ description: 'Path of the flow.' }),
       } satisfies MembersOf<BesideServiceError>)
@@ -196,12 +202,13 @@ export function createErrorHandler(logger: Logger) {
       const why = error.isOfAudit
         ? 'Nothing is done without an entry in the audit log, which cannot be written now. Send it again.'
         : 'The request could not be stored. Send it again.';
-      return refuse(503, why, {}, RETRY_AFTER_SECONDS);
+      const code = error.isOfAudit ? 'audit_unavailable' : 'store_unavailable';
+      return refuse(503, why, { code }, RETRY_AFTER_SECONDS);
     }
     if (isOutage(error)) {
       logger.error({ requestId: request.id, error: errorForLog(error) }, 'Temporal cannot be reached');
       const message = 'Temporal cannot be reached. Send it again: one reference is one flow.';
-      return refuse(503, message, {}, RETRY_AFTER_SECONDS);
+      return refuse(503, message, { code: 'temporal_unavailable' }, RETRY_AFTER_SECONDS);
     }
     const status = 'statusCode' in error ? (error.statusCode ?? 500) : 500;
     // The rest of an unread body would be taken for the next request.

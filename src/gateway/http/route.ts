@@ -84,7 +84,8 @@ function paramsOf<Params extends z.ZodObject>(params: Params, request: FastifyRe
   const parsed = params.safeParse(request.params);
   if (!parsed.success) {
     const isKind = parsed.error.issues.some(({ path }) => path[0] === 'kind');
-    throw new Refusal(404, isKind ? NO_SUCH_KIND : 'There is nothing at this address.');
+    if (isKind) throw new Refusal(404, NO_SUCH_KIND, { code: 'unknown_kind' });
+    throw new Refusal(404, 'There is nothing at this address.');
   }
   return parsed.data;
 }

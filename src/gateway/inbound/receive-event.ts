@@ -69,7 +69,7 @@ async function storeEvent(
   const isKnown = arrival.capability || arrival.network;
   if (verdict === 'invalid') {
     deps.admission.unproven(request, isKnown, raw.length);
-    throw new Refusal(401, NOT_VALID);
+    throw new Refusal(401, NOT_VALID, { code: 'signature_invalid' });
   }
   const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
   // A replay proves nothing, on any path; its content may still hold us back.
@@ -103,10 +103,15 @@ async function storeEvent(
     giveBack?.();
     // Whatever went wrong: without a row there is no 2xx, and the sender tries again.
     deps.logger.error({ requestId: request.id, error: errorForLog(error) }, 'an event could not be stored');
-    throw new Refusal(503, 'The event could not be stored. Send it again.', {}, RETRY_AFTER_SECONDS);
+    throw new Refusal(
+      503,
+      'The event could not be stored. Send it again.',
+      { code: 'store_unavailable' },
+      RETRY_AFTER_SECONDS,
+    );
   }
   // Its sender can sign it again: then it is proven. Others must not learn that it was genuine once.
-  throw new Refusal(401, NOT_VALID);
+  throw new Refusal(401, NOT_VALID, { code: 'signature_invalid' });
 }
 
 /** Stores the event, in the trace of the flow that its URL names. */

@@ -152,7 +152,12 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
         });
       }
       if (outcome === 'no-answer')
-        throw new Refusal(503, 'No worker answers. Send it again later.', { reference }, RETRY_AFTER_SECONDS);
+        throw new Refusal(
+          503,
+          'No worker answers. Send it again later.',
+          { reference, code: 'no_worker' },
+          RETRY_AFTER_SECONDS,
+        );
       logger.info({ flowId, actor }, 'a person sent a callback again');
       return shown(address);
     },

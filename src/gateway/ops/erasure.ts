@@ -60,7 +60,8 @@ export function addEraseRoute(server: FastifyInstance, deps: FlowOperationDeps):
 /** @throws Refusal 404, 409 */
 async function requireEnded({ reader, store }: FlowOperationDeps, address: FlowAddress): Promise<void> {
   const { flowId, reference } = address;
-  const refuse = (why: string) => new Refusal(409, `${flowId} is not erased: ${why}`, { reference });
+  const refuse = (why: string) =>
+    new Refusal(409, `${flowId} is not erased: ${why}`, { reference, code: 'flow_not_ended' });
   const facts = await reader.facts(flowId);
   if (facts === undefined) await requireNoOpenClaim();
   else {

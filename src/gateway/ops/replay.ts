@@ -63,7 +63,7 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
     },
     async ({ reply, params, caller, body: { trust, dryRun, flowId: given, note = '' } }) => {
       const row = await eventOf(inbox, params.id);
-      if (row.body === undefined) throw new Refusal(409, whyNoBody(row));
+      if (row.body === undefined) throw noBody(row);
       const flowId = flowOfEvent(row, given);
       const preview = await previewReplay(deps.reader, row, flowId, trust);
       if (dryRun) return { dryRun: true, ...preview };
@@ -120,12 +120,16 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
 }
 
 /** Why an event cannot be delivered again, and what to do. */
-function whyNoBody({ unreadable, isBroken }: Pick<InboxRow, 'unreadable' | 'isBroken'>): string {
-  if (unreadable === undefined) return 'The body of this event was purged: it cannot be delivered again.';
+function noBody({ unreadable, isBroken }: Pick<InboxRow, 'unreadable' | 'isBroken'>): Refusal {
+  if (unreadable === undefined) {
+    const why = 'The body of this event was purged: it cannot be delivered again.';
+    return new Refusal(409, why, { code: 'event_purged' });
+  }
   const remedy = isBroken
     ? 'Its row is damaged, and no key opens it: have it sent again, or decide by a status lookup.'
     : 'Give this gateway that key in PAYLOAD_KEYS, then replay the event.';
-  return `This event cannot be opened (${unreadable}). ${remedy}`;
+  const why = `This event cannot be opened (${unreadable}). ${remedy}`;
+  return new Refusal(409, why, { code: isBroken ? 'event_damaged' : 'event_unreadable' });
 }
 
 /** Whether a text is the id of a flow that may be. */
@@ -143,15 +147,18 @@ function isFlowId(text: string): boolean {
 function flowOfEvent(row: Pick<InboxRow, 'flowId' | 'body'>, given: string | undefined): string {
   if (row.flowId !== null) {
     if (given === undefined || given === row.flowId) return row.flowId;
-    throw new Refusal(409, `The event is of ${row.flowId}: it is not delivered to another flow.`);
+    const why = `The event is of ${row.flowId}: it is not delivered to another flow.`;
+    throw new Refusal(409, why, { code: 'event_of_other_flow' });
   }
   if (given === undefined) {
-    throw new Refusal(409, 'The event names no flow: give its flow as flowId, "{kind}/{reference}".');
+    const why = 'The event names no flow: give its flow as flowId, "{kind}/{reference}".';
+    throw new Refusal(409, why, { code: 'event_of_no_flow' });
   }
   const flow = parseFlowId(given);
   const named = flow === undefined ? null : flowOf(flow.kind).readEvent(row.body)?.reference;
   if (named != null && named !== flow?.reference) {
-    throw new Refusal(409, 'The body of this event names another reference than that flow has.');
+    const why = 'The body of this event names another reference than that flow has.';
+    throw new Refusal(409, why, { code: 'event_of_other_flow' });
   }
   return given;
 }

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { parse, stringify } from 'lossless-json';
 import { NEVER_RESERVED, sameFingerprint } from '../../protocol/fingerprint.js';
 import { PAID_BY_ANOTHER_WAY, type FlowView, type Rejection, type SubmitAnswer } from '../../protocol/messages.js';
+import { refusalCodeOf } from '../../protocol/refusals.js';
 import type { Claim, KeptAnswer } from '../../store/claim.js';
 import { flowFingerprint, submitFingerprint } from '../../store/store-key.js';
 import type { Operation } from '../../contract/operation.js';
@@ -93,13 +94,13 @@ export async function answerOfFlow(
 
 /**
  * The flow has no answer of the service to give now: answers with what its claim has, or with the flow's state.
- * @param refused why the flow did not take the order: then the request is not in progress, whatever the flow does
+ * @param refused how the flow refused the order: then the request is not in progress, whatever the flow does
  */
 export async function answerByState(
   deps: ProxyDeps,
   request: MoneyRequest,
   reply: FastifyReply,
-  refused?: string,
+  refused?: { readonly type: string; readonly message: string },
 ): Promise<void> {
   const { operation, address, name } = request;
   const claim = await claimOf(deps, request);
@@ -107,7 +108,8 @@ export async function answerByState(
   const shown = await deps.reader.show(address.flowId);
   if (shown === undefined) {
     const message = 'Temporal did not take the request in time. Send it again: one reference is one flow.';
-    throw new Refusal(503, message, { reference: address.reference }, RETRY_AFTER_SECONDS);
+    const { reference } = address;
+    throw new Refusal(503, message, { reference, code: 'temporal_unavailable' }, RETRY_AFTER_SECONDS);
   }
   const view = await resolvedView(shown, deps.store);
   if (hasFailed(view)) throw failure(view);
@@ -115,7 +117,11 @@ export async function answerByState(
   if (name === 'payInvoice' && isUnsent(claim) && isEnded(view)) throw notByThis(view);
   // Proven by an event, or by a person: it was executed, and no answer will come any more.
   if (isEnded(view)) return void accepted(reply, request, undefined);
-  if (refused !== undefined) throw new Refusal(503, refused, { reference: address.reference }, RETRY_AFTER_SECONDS);
+  if (refused !== undefined) {
+    const { reference } = address;
+    const code = refusalCodeOf(refused.type);
+    throw new Refusal(503, refused.message, { reference, code }, RETRY_AFTER_SECONDS);
+  }
   return void underWay(reply, operation, address, view);
 }
 
@@ -140,7 +146,7 @@ function failure({ reference, state, outcome }: FlowView): Refusal {
   const detail = outcome?.detail ?? 'It was not carried out.';
   return new Refusal(status, `This request has ended as ${state}. ${detail}`, {
     reference,
-    ...(outcome?.reason ? { code: outcome.reason } : {}),
+    code: refusalCodeOf(outcome?.reason),
   });
 }
 
@@ -175,11 +181,12 @@ function accepted(
 }
 
 /** What the service said was erased; that it said it was not. */
-function erasedAnswer(reply: FastifyReply, request: MoneyRequest, { phase }: Claim): FastifyReply {
+function erasedAnswer(reply: FastifyReply, { operation, address }: MoneyRequest, { phase }: Claim): FastifyReply {
   if (phase !== 'answered') {
-    return rejectedByService(reply, request, { httpStatus: 400, message: REFUSAL_ERASED });
+    const { reference, flowId } = address;
+    const towline: BesideServiceError = { by: 'service', reference, code: 'erased', flow: `/flows/${flowId}` };
+    return reply.code(400).send({ success: false, message: REFUSAL_ERASED, data: { errors: [] }, towline });
   }
-  const { operation, address } = request;
   const data = { [referenceMemberOf(operation)]: address.reference };
   return located(reply, address)
     .code(operation.success ?? 200)

@@ -3,6 +3,7 @@ import type { InvoicePaymentInput } from '../../flows/invoice-payment.js';
 import type { CauseCode } from '../../protocol/causes.js';
 import { newestMac } from '../../protocol/fingerprint.js';
 import { PAID_BY_ANOTHER_WAY } from '../../protocol/messages.js';
+import { refusalCodeOf } from '../../protocol/refusals.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
 import { proofOfOrder } from '../../store/order-proof.js';
 import { submitFingerprint } from '../../store/store-key.js';
@@ -86,7 +87,7 @@ async function orderToPay(
     return answerByState(deps, request, reply);
   }
   throwRefusal(request, waited);
-  await answerByState(deps, request, reply, waited.message);
+  await answerByState(deps, request, reply, waited);
 }
 
 /** The flow is ending, or has ended: its state says how. Or it could not record the order. */
@@ -95,8 +96,8 @@ const ANSWERED_BY_STATE: readonly string[] = ['flow_ended', 'store_unavailable']
 function throwRefusal(request: MoneyRequest, { type, message }: { type: string; message: string }): void {
   const { reference } = request.address;
   if (type === 'other_request') throw otherRequest(request);
-  if (type === 'invalid_input') throw new Refusal(400, message, { reference });
-  if (!ANSWERED_BY_STATE.includes(type)) throw new Refusal(409, message, { reference, code: type });
+  if (type === 'invalid_input') throw new Refusal(400, message, { reference, code: 'invalid_input' });
+  if (!ANSWERED_BY_STATE.includes(type)) throw new Refusal(409, message, { reference, code: refusalCodeOf(type) });
 }
 
 /** An order that no worker accepted is in no history: only its sender still has it. */
@@ -104,7 +105,7 @@ function notTaken({ address: { reference } }: MoneyRequest): Refusal {
   return new Refusal(
     503,
     'No worker took the order to pay yet. Send it again: it is paid once.',
-    { reference },
+    { reference, code: 'no_worker' },
     RETRY_AFTER_SECONDS,
   );
 }

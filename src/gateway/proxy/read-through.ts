@@ -11,6 +11,7 @@ import { operations, type OperationName } from '../../contract/index.js';
 import { onTheWire } from '../../contract/wire.js';
 import { flowOf } from '../../flows/index.js';
 import type { FlowRead, ReadName } from '../../flows/service-interface.js';
+import type { RefusalCode } from '../../protocol/refusals.js';
 import { isFinal, classifyStatus } from '../../protocol/statuses.js';
 import { FLOW_KINDS, type FlowKind, flowIdOf, type FlowState } from '../../protocol/vocabulary.js';
 import { type FlowFacts, viewOf } from '../../temporal/flow-handle.js';
@@ -91,8 +92,10 @@ async function withoutService(
   const isMissing = !(found instanceof Refusal) && found.httpStatus === 404;
   const flow = await flowRead(deps, name, reference).catch(() => {
     // That Temporal does not answer is no "there is no flow": a 404 would make the caller send money again.
-    if (isMissing)
-      throw notNow('The service does not show it, and its flow cannot be asked now. Ask again.', reference);
+    if (isMissing) {
+      const message = 'The service does not show it, and its flow cannot be asked now. Ask again.';
+      throw notNow(message, 'temporal_unavailable', reference);
+    }
     return undefined;
   });
   const said = flow?.read.said(flow.state, reference);
@@ -105,11 +108,12 @@ async function withoutService(
   if (found instanceof Refusal) throw found;
   const isOnItsWay = flow?.state === 'running' || flow?.state === 'parked';
   if (!isOnItsWay || !isMissing) return passOn(reply, found);
-  throw notNow('The service does not show it yet, and its flow is under way. Ask again.', reference);
+  const message = 'The service does not show it yet, and its flow is under way. Ask again.';
+  throw notNow(message, 'post_under_way', reference);
 }
 
-const notNow = (message: string, reference: string): Refusal =>
-  new Refusal(503, message, { reference }, RETRY_AFTER_SECONDS);
+const notNow = (message: string, code: RefusalCode, reference: string): Refusal =>
+  new Refusal(503, message, { reference, code }, RETRY_AFTER_SECONDS);
 
 /** If the service says how it ended, its answer is used. */
 function saysDone(read: KindRead, { data }: RelayedAnswer): boolean {
@@ -187,20 +191,27 @@ export function passOn(reply: FastifyReply, { httpStatus, headers, bytes }: Rela
 function refusalOf(error: unknown): Refusal {
   if (error instanceof InvalidRequestError) {
     const errors = error.problems.map(({ path, problem }) => ({ path, message: problem }));
-    return new Refusal(400, 'The request is not what the interface says; nothing was sent.', { errors });
+    return new Refusal(400, 'The request is not what the interface says; nothing was sent.', {
+      code: 'invalid_input',
+      errors,
+    });
   }
   if (error instanceof NotSentError) {
     if (error.reason === 'unauthorized' || error.reason === 'token') {
-      return new Refusal(502, 'The service does not accept the token of this gateway: correct SERVICE_TOKEN.');
+      const why = 'The service does not accept the token of this gateway: correct SERVICE_TOKEN.';
+      return new Refusal(502, why, { code: 'service_token_refused' });
     }
-    return new Refusal(503, `The service cannot be reached (${error.reason}). Try again.`, {}, RETRY_AFTER_SECONDS);
+    const why = `The service cannot be reached (${error.reason}). Try again.`;
+    return new Refusal(503, why, { code: 'service_unreachable' }, RETRY_AFTER_SECONDS);
   }
   if (error instanceof UnknownOutcomeError) {
-    const why = `there is no answer to pass on: ${error.reason}`;
-    return new Refusal(502, `Whether the service did it is unknown (${why}). Check before you repeat it.`);
+    const cause = `there is no answer to pass on: ${error.reason}`;
+    const why = `Whether the service did it is unknown (${cause}). Check before you repeat it.`;
+    return new Refusal(502, why, { code: 'outcome_unknown' });
   }
   if (error instanceof ServiceUnavailableError) {
-    return new Refusal(502, `The service gave no usable answer (${error.reason}). Try again.`, {}, RETRY_AFTER_SECONDS);
+    const why = `The service gave no usable answer (${error.reason}). Try again.`;
+    return new Refusal(502, why, { code: 'no_usable_answer' }, RETRY_AFTER_SECONDS);
   }
   throw error;
 }

@@ -109,6 +109,6 @@ export function withReference(error: unknown, { member, reference, isOurs }: Sen
 const NOT_KNOWN_YET = new Refusal(
   503,
   'The outcome of this request is not known yet. Send it again: one reference is one flow.',
-  {},
+  { code: 'outcome_unknown' },
   RETRY_AFTER_SECONDS,
 );

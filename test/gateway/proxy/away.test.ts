@@ -97,7 +97,7 @@ describe('if everything but Temporal is down', () => {
     // Nothing was reserved for it, and a repeat of the same request is none of another one.
     const again = sample('sendCrypto', closed);
     const repeated = await caller().post(again.path, again.body);
-    expect(repeated).toMatchObject({ status: 409, body: { message: expect.stringContaining('looked at the chain') } });
+    expect(repeated).toMatchObject({ status: 409, body: { towline: { code: 'not_executed' } } });
   });
 
   it('an order to pay an invoice whose flow ended otherwise is refused, and not answered as if it had been carried out', async () => {
@@ -121,7 +121,7 @@ describe('if everything but Temporal is down', () => {
     expect((await caller().post(PATHS.quote, QUOTE_BODY)).status).toBe(503);
     expect(await caller().get(`${PATHS.send}/nobody-knows-it`)).toMatchObject({
       status: 503,
-      body: { success: false, message: expect.stringContaining('cannot be reached') },
+      body: { success: false, towline: { code: 'service_unreachable' } },
     });
   });
 });
@@ -153,7 +153,7 @@ describe('if Temporal is down', () => {
     await alone.close();
     await parts.close();
     await rm(scratch, { recursive: true, force: true });
-    expect(answer).toMatchObject({ status: 503, body: { message: expect.stringContaining('cannot be asked now') } });
+    expect(answer).toMatchObject({ status: 503, body: { towline: { code: 'temporal_unavailable' } } });
     expect(answer.headers.get('retry-after')).toBe('5');
   });
 });
@@ -189,7 +189,6 @@ describe('if Temporal goes down after it took a payment', () => {
       body: { success: false, towline: { reference: expect.stringMatching(/^tw-/) } },
     });
     const { reference } = lost.body['towline'] as { reference: string };
-    expect(lost.body['message']).toContain(`Send "referenceId": "${reference}" along`);
 
     proxy.down(false);
     const again = await until('Temporal to be back', async () => {
@@ -218,12 +217,14 @@ describe('if Temporal goes down after it took a payment', () => {
 
 describe('the token of the sandbox', () => {
   it('opens nothing on a gateway that listens beyond this machine', async () => {
+    const base64 = (text: string) => Buffer.from(text).toString('base64');
     const client = createServiceClient({ baseUrl: 'http://127.0.0.1:1', token: () => Promise.resolve('x') });
     const open = await gatewayUnderTest({
       env: {
         GATEWAY_HOST: '0.0.0.0',
         GATEWAY_TOKENS: 'shop:flows:secret-of-shop-00000000',
-        PAYLOAD_KEYS: `test:${Buffer.alloc(32, 1).toString('base64')}`,
+        PAYLOAD_KEYS: `test:${base64('0123456789abcdefghijklmnopqrstuv')}`,
+        SETTLEMENT_SECRETS: `whsec_${base64('vutsrqponmlkjihgfedcba9876543210')}`,
       },
       gateway: { service: accessOf(client, DEVELOPMENT_SERVICE_TOKEN) },
     });

@@ -28,7 +28,7 @@ it("a caller does not get the service's refusal while a trusted event contradict
   await until('the POST to be under way', async () => (await phase()) === 'sending');
   await inbox.receive(anEvent({ flowId, status: 'SUCCESSFUL', body: { status: 'SUCCESSFUL', cryptoAmount: 9 } }));
 
-  const decidedByPerson = { status: 202, body: { message: expect.stringContaining('decided by a person') } };
+  const decidedByPerson = { status: 202, body: { data: { state: 'parked' } } };
   await until('the flow to be parked', async () => (await stack.get(`/flows/${flowId}`)).body['state'] === 'parked');
   expect(await phase()).toBe('rejected');
   expect((await first).status).toBe(202);
@@ -40,7 +40,7 @@ it("a caller does not get the service's refusal while a trusted event contradict
   });
   expect(dismissed.status).toBe(200);
   await until('its end', async () => (await stack.get(`/flows/${flowId}`)).body['state'] === 'failed');
-  expect(await caller.post(path, tooMuch)).toMatchObject({ status: 400, body: { message: 'Insufficient Funds' } });
+  expect(await caller.post(path, tooMuch)).toMatchObject({ status: 400, body: { towline: { by: 'service' } } });
 });
 
 it('an invoice is not called paid by another way while the order to pay it may have been sent, which a restored flow does not know', async () => {
@@ -63,6 +63,6 @@ it('an invoice is not called paid by another way while the order to pay it may h
   await stack.store.claims.markSending(claim, 'before the restore');
   expect(await order()).toMatchObject({
     status: 202,
-    body: { message: expect.stringContaining('decided by a person') },
+    body: { data: { state: 'parked' } },
   });
 });

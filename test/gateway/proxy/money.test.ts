@@ -74,7 +74,7 @@ describe('a money POST through the proxy', () => {
     const refused = await caller.post(path, tooMuch);
     expect(refused).toMatchObject({
       status: 400,
-      body: { success: false, message: 'Insufficient Funds', towline: { reference } },
+      body: { success: false, message: 'Insufficient Funds', towline: { by: 'service', reference } },
     });
     await ended(`crypto-send/${reference}`);
     const again = await caller.post(path, tooMuch);

@@ -45,7 +45,6 @@ describe('if the answer takes longer than PROXY_TIMEOUT', () => {
     expect(await caller.get(`${path}/${reference}`)).toMatchObject({
       status: 200,
       body: {
-        message: expect.stringContaining('what its flow knows'),
         data: { referenceId: reference, status: 'PENDING' },
       },
     });
@@ -78,7 +77,7 @@ describe('if the answer takes longer than PROXY_TIMEOUT', () => {
     await stack.get(`/flows/bank-withdrawal/${reference}/wait?timeoutSeconds=300`);
     expect(await caller.post(path, body)).toMatchObject({
       status: 202,
-      body: { message: expect.stringContaining('decided by a person'), data: { state: 'parked' } },
+      body: { data: { state: 'parked' } },
     });
   });
 

@@ -89,7 +89,6 @@ export async function delivering(temporary: TemporaryStore) {
     },
     states: async (...ids: readonly string[]) =>
       Promise.all(ids.map(async (id) => (await store.inbox.get(id))?.state ?? 'gone')),
-    detailOf: async (id: string) => (await store.inbox.get(id))?.detail,
     alarms: () => log.flatMap(({ alarm, event }) => (alarm === undefined ? [] : [{ alarm, event }])),
     matters: async () =>
       (await store.matters.due(100)).matters.map(({ content: { kind, flowId, eventId } }) => ({
