@@ -69,6 +69,7 @@ async function deliver(delivery: Delivery, order: CallbackOrder): Promise<void> 
   if (notification === undefined) return;
   if (delivery.state === 'undelivered') {
     markAs(null);
+    // Bounded by this worker alone: it writes a line of log.
     await act(STORE, 'Notify that it is tried again', order.timeScale).noteTriedAgain({ flowId: order.flowId });
   }
   delivery.state = 'sending';
@@ -77,6 +78,7 @@ async function deliver(delivery: Delivery, order: CallbackOrder): Promise<void> 
   delivery.failure = null;
 
   const sending = observed(() => send(order, notification));
+  // Bounded by CALLBACK_TRIED_FOR_MS, by which the activity gives up.
   await condition(() => sending.settled() || delivery.hasWork());
   const isSuperseded = !sending.settled();
   if (isSuperseded) sending.cancel();
@@ -95,6 +97,7 @@ async function deliver(delivery: Delivery, order: CallbackOrder): Promise<void> 
 
 function send({ flowId, url, timeScale }: CallbackOrder, notification: Notification) {
   const triedForMs = Math.max(1_000, Math.ceil(CALLBACK_TRIED_FOR_MS * timeScale));
+  // Bounded by CALLBACK_TRIED_FOR_MS, by which the activity gives up.
   const attempts = act(CALLBACK, `Send the caller: ${notification.change.state}`, timeScale);
   return attempts.deliverCallback({ flowId, url, notification, timeScale, triedForMs });
 }
@@ -104,6 +107,7 @@ async function giveUp(delivery: Delivery, { flowId, timeScale }: CallbackOrder, 
   delivery.since = new Date().toISOString();
   delivery.failure = failure;
   markAs(UNDELIVERED);
+  // Bounded by this worker alone: it writes a line of log.
   await act(STORE, 'Say that it was not delivered', timeScale).noteUndelivered({ flowId, problem: failure.problem });
 }
 

@@ -47,6 +47,7 @@ async function sendWithCard(flow: Flow, payment: Payment, terms: StepTerms): Pro
     const delayMs = flow.scaled(Math.max(attempt.afterMs ?? 0, pauseMs));
     if (Date.now() - startedAtMs + delayMs >= CARD_LIFE_MS) return voidOrUnknown(flow, terms, attempt.why);
     flow.note('not-sent', `not sent (${attempt.why}); tried again while the card is kept`);
+    // Bounded by CARD_LIFE_MS, in which all of its pauses together end.
     await sleep(delayMs);
     pauseMs *= 2;
   }
@@ -59,7 +60,9 @@ async function attemptOnce(flow: Flow, payment: Payment, { claim }: StepTerms): 
   const scheduleToStartTimeout = Math.max(CARD_WORKER_START_MS, flow.scaled(CARD_LIFE_MS));
   const policy = submitPolicy({ ...CARD_SUBMIT, scheduleToStartTimeout }, payment.windows);
   try {
+    // Bounded by one attempt, with schedule-to-start and start-to-close.
     await act({ ...CARD_SUBMIT, scheduleToStartTimeout }, 'Wait for a turn', flow.timeScale).takeTurn();
+    // Bounded by one attempt, with schedule-to-start and start-to-close.
     return await act({ ...policy, taskQueue }, summary, flow.timeScale).submitCardDeposit({
       flowId: flow.flowId,
       input: payment.input,

@@ -148,6 +148,7 @@ function otherInvoice({ facts }: Payment, theirs: Facts): OtherRecord | undefine
   return differs.length === 0 ? undefined : { differs, ours: pick(facts, differs), theirs: pick(theirs, differs) };
 }
 
+// Bounded by the deadline, by within or unlessPaid around it.
 const readingOf =
   (flow: Flow, { input }: Payment) =>
   () =>

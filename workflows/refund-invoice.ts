@@ -47,6 +47,7 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
       const asked = { update: UPDATES.provideRefundInvoice, action: 'refund-invoice' };
       const { actor, invoice } = await admit(flow, asked, order);
       const amounts = amountsOf(payment);
+      // Bounded by this worker alone: it decodes what it is given.
       const verdict = await act(READ, 'Check the refund invoice', flow.timeScale).checkRefundInvoice({
         invoice,
         ...amounts,

@@ -1,5 +1,5 @@
-import { parseSync } from '@swc/core';
 import type { SourceFile } from './sources.js';
+import { type Node, parse, visit } from './syntax.js';
 
 /** One thing that a file imports: a file of ours by its path, or a package by its name. */
 export interface Import {
@@ -8,61 +8,45 @@ export interface Import {
   readonly typeOnly: boolean;
 }
 
-type Node = Readonly<Record<string, unknown>>;
+const FROM = ['ImportDeclaration', 'ExportNamedDeclaration', 'ExportAllDeclaration'];
 
-/** Static and dynamic imports, re-exports and `require` of a literal. Under `verbatimModuleSyntax`, only `import type` is erased. */
+/**
+ * Static and dynamic imports, re-exports, `import('…')` types, and `require` of a literal. Under `verbatimModuleSyntax`, only
+ * `import type` is erased.
+ */
 export function importsOf({ path, text }: SourceFile): readonly Import[] {
   const found: Import[] = [];
-  const add = (specifier: unknown, typeOnly: boolean) => {
-    if (typeof specifier === 'string') found.push({ to: resolve(path, specifier), typeOnly });
+  const add = (specifier: string | undefined, typeOnly: boolean) => {
+    if (specifier !== undefined) found.push({ to: resolve(path, specifier), typeOnly });
   };
-  visit(programOf(text), (node) => {
-    const source = valueOf(node['source']);
-    if (node['type'] === 'ImportDeclaration') add(source, node['typeOnly'] === true);
-    if (node['type'] === 'ExportNamedDeclaration') add(source, node['typeOnly'] === true);
-    if (node['type'] === 'ExportAllDeclaration') add(source, node['typeOnly'] === true);
-    if (node['type'] === 'CallExpression') {
-      const callee = node['callee'] as Node;
-      const isImport = callee['type'] === 'Import' || callee['value'] === 'require';
-      if (isImport) add(valueOf((node['arguments'] as { expression?: unknown }[])[0]?.expression), false);
-    }
+  visit(parse(path, text).program, (node) => {
+    const source = textOf(node['source']);
+    if (FROM.includes(node.type)) add(source, (node['importKind'] ?? node['exportKind']) === 'type');
+    if (node.type === 'ImportExpression') add(source, false);
+    if (node.type === 'TSImportType') add(source, true);
+    const callee = node['callee'] as Node | undefined;
+    if (node.type === 'CallExpression' && callee?.['name'] === 'require')
+      add(textOf((node['arguments'] as Node[])[0]), false);
   });
   return found;
 }
 
 /** Whether the code, without comments, touches `process.env`. */
-export function readsProcessEnv({ text }: SourceFile): boolean {
+export function readsProcessEnv({ path, text }: SourceFile): boolean {
   let reads = false;
-  visit(programOf(text), (node) => {
-    if (node['type'] === 'MemberExpression') {
-      reads ||= valueOf(node['object']) === 'process' && propertyOf(node['property']) === 'env';
+  visit(parse(path, text).program, (node) => {
+    if (node.type === 'MemberExpression') {
+      const { object, property } = node as unknown as Record<'object' | 'property', Node>;
+      reads ||= object['name'] === 'process' && (property['name'] ?? property['value']) === 'env';
     }
-    if (node['type'] === 'ImportDeclaration' && /^(node:)?process$/.test(valueOf(node['source']) ?? '')) reads = true;
+    reads ||= node.type === 'ImportDeclaration' && /^(node:)?process$/.test(textOf(node['source']) ?? '');
   });
   return reads;
 }
 
-function programOf(text: string): unknown {
-  return parseSync(text, { syntax: 'typescript', target: 'es2022' });
-}
-
-function visit(node: unknown, look: (node: Node) => void): void {
-  if (Array.isArray(node)) for (const child of node) visit(child, look);
-  else if (typeof node === 'object' && node !== null) {
-    look(node as Node);
-    for (const child of Object.values(node)) visit(child, look);
-  }
-}
-
-function valueOf(node: unknown): string | undefined {
+function textOf(node: unknown): string | undefined {
   const value = (node as { value?: unknown } | null | undefined)?.value;
   return typeof value === 'string' ? value : undefined;
-}
-
-/** `.env` and `['env']`. */
-function propertyOf(node: unknown): string | undefined {
-  const computed = (node as { expression?: unknown } | null | undefined)?.expression;
-  return valueOf(computed ?? node);
 }
 
 /** Relative imports become paths from the root, of the source and not of the compiled file. */

@@ -1,17 +1,17 @@
-import { parseSync } from '@swc/core';
 import { importsOf } from './imports-of.js';
 import type { SourceFile } from './sources.js';
+import { parse } from './syntax.js';
 
 interface Declaration {
   readonly type: string;
   readonly kind?: string;
   readonly declare?: boolean;
-  readonly declaration?: Declaration;
+  readonly declaration?: Declaration | null;
   readonly declarations?: readonly {
-    readonly id: { readonly value?: string; readonly typeAnnotation?: { readonly typeAnnotation: unknown } | null };
+    readonly id: { readonly name?: string; readonly typeAnnotation?: unknown };
     readonly init?: {
       readonly type: string;
-      readonly callee?: { readonly value?: string };
+      readonly callee?: { readonly name?: string };
       readonly elements?: readonly unknown[];
       readonly properties?: readonly unknown[];
     } | null;
@@ -39,15 +39,15 @@ export function reachedFrom(start: string, files: readonly SourceFile[]): readon
  * and lists and objects that are empty at the start.
  */
 export function moduleState({ path, text }: SourceFile): readonly string[] {
-  const { body } = parseSync(text, { syntax: 'typescript', target: 'es2022' });
-  return (body as unknown as readonly Declaration[]).flatMap((statement) => {
+  const { body } = parse(path, text).program as unknown as { readonly body: readonly Declaration[] };
+  return body.flatMap((statement) => {
     const { type, kind, declare, declarations = [] } = statement.declaration ?? statement;
     if (type !== 'VariableDeclaration' || declare === true) return [];
     return declarations.flatMap(({ id, init }) => {
       const isEmpty = (init?.elements ?? init?.properties)?.length === 0;
-      const isCollection = init?.type === 'NewExpression' && COLLECTIONS.test(init.callee?.value ?? '');
+      const isCollection = init?.type === 'NewExpression' && COLLECTIONS.test(init.callee?.name ?? '');
       const isReadonly = JSON.stringify(id.typeAnnotation ?? null).includes('"Readonly');
-      return kind !== 'const' || isEmpty || (isCollection && !isReadonly) ? [`${path}: ${id.value ?? '{…}'}`] : [];
+      return kind !== 'const' || isEmpty || (isCollection && !isReadonly) ? [`${path}: ${id.name ?? '{…}'}`] : [];
     });
   });
 }

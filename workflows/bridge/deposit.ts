@@ -134,6 +134,7 @@ async function depositOnce(flow: Flow, transfer: Transfer): Promise<SubmitOutcom
   const { quote } = transfer;
   const policy = submitPolicy(QUOTED_SUBMIT, transfer.windows);
   try {
+    // Bounded by the deadline, by submitUntilDeadline around Post.send.
     return await act(policy, 'Send the deposit, under its claim', flow.timeScale).submitBridgeDeposit({
       flowId: flow.flowId,
       fingerprint: transfer.fingerprint,

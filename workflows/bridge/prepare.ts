@@ -49,6 +49,7 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
 
 function prepare(flow: Flow, rawInput: unknown): Promise<BridgePreparation> {
   const order = preparationOf(flow, rawInput);
+  // Bounded by the deadline, by unlessStopped around it.
   return checkAtOnce('prepareBridgeTransfer', order, () =>
     act(READ, 'Check the input, get a quote', flow.timeScale).prepareBridgeTransfer(order),
   );
@@ -68,6 +69,7 @@ export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<voi
       if (!isAwaited()) throw orderRefused('approval_not_awaited', NOT_AWAITED);
       approval.by = actor;
       // The deadline may come at this moment.
+      // Bounded by the flow, which takes it, parks or ends.
       await condition(() => approval.isTaken || flow.parked !== null || flow.view().outcome !== null);
       if (!approval.isTaken) throw orderRefused('flow_stopped', 'The flow was stopped before it took the approval.');
       return { approved: true };
@@ -79,6 +81,7 @@ export async function quoteApproved(flow: Flow, transfer: Transfer): Promise<voi
   );
   if (transfer.input.approval === 'none') return;
   flow.enter('awaiting-approval', 'awaiting-approval', 'waiting for the approval of the quote (approve-quote)');
+  // Bounded by the deadline, by unlessStopped around it.
   await unlessStopped(flow, () => condition(() => approval.by !== null));
   approval.isTaken = true;
   flow.note('quote-approved', 'quote approved', approval.by ?? 'flow');

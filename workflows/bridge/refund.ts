@@ -216,6 +216,7 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
       if (why !== undefined) return notSentAgain(flow, claim, why.text);
       transfer.ownRefund = reference;
       const judged = judgedEvents(flow, transfer);
+      // Bounded by the deadline, by submitUntilDeadline around Post.send.
       const { outcome, fingerprint } = await act(
         submitPolicy(SUBMIT, transfer.windows),
         'Send the refund, under its claim',

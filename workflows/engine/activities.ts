@@ -16,6 +16,7 @@ import type { Flow } from './flow.js';
 /** Checks the input and returns what the flow needs from outside; nothing has moved yet. */
 export function checkInput(flow: Flow, rawInput: unknown): Promise<FlowPreparation> {
   const order = preparationOf(flow, rawInput);
+  // Bounded by the deadline, by unlessStopped around it.
   return checkAtOnce('prepareFlow', order, () => act(READ, 'Check the input', flow.timeScale).prepareFlow(order));
 }
 
@@ -44,6 +45,7 @@ export async function checkAtOnce<Name extends keyof Checks>(
   argument: Parameters<Checks[Name]>[0],
   otherwise: () => ReturnType<Checks[Name]>,
 ): Promise<Awaited<ReturnType<Checks[Name]>>> {
+  // Bounded by CHECK: one attempt of two seconds.
   const local = proxyLocalActivities<Record<string, (argument: unknown) => Promise<unknown>>>(CHECK);
   try {
     return requireDecoded(await local[name]?.(argument)) as Awaited<ReturnType<Checks[Name]>>;
@@ -58,6 +60,7 @@ export async function checkAtOnce<Name extends keyof Checks>(
  * unless the policy names another.
  */
 export function act(policy: ActivityOptions, summary: string, timeScale = 1): Activities {
+  // Bounded by its callers: each call of act has a bound of its own.
   const activity = (name: string) =>
     proxyActivities<Record<string, (argument: unknown) => Promise<unknown>>>({
       taskQueue: taskQueueOf(workflowInfo().taskQueue, queueOfActivity(name)),

@@ -270,6 +270,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
   /** Ends with the workflow; an extension starts another wait, and this one then finds that it no longer counts. */
   async function deadlineReached(atMs: number): Promise<void> {
     // A cancel in the UI must neither end the timer nor break the flow by it.
+    // Bounded by itself: it is the deadline.
     await CancellationScope.nonCancellable(() =>
       sleep(Math.max(1, atMs - Date.now()), { summary: 'Deadline of the flow' }),
     );

@@ -67,6 +67,7 @@ async function pollForChange(flow: Flow, payment: Payment, plan: TrackPlan): Pro
   payment.lookNow = false;
   const polling = pollStatus(flow, payment, plan, 0, true);
   // Bounded by `park`: the person's order, or a late event.
+  // Bounded by the park around it, which takes orders and reminds.
   await condition(() => polling.settled() || payment.lookNow);
   if (polling.settled()) takeReading(flow, payment, plan, await polling.promise);
   else polling.cancel();

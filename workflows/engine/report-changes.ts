@@ -54,6 +54,7 @@ export function reportChanges(
 
   async function watch(): Promise<never> {
     for (;;) {
+      // Bounded by the flow: it watches beside it.
       await condition(() => hasChanged(seen, flow.view()));
       seen = toChange(flow.view(), timeAfter(seen.timestamp, Date.now()));
       waiting = [...waiting, seen];
@@ -73,6 +74,7 @@ export function reportChanges(
 
   async function handOn(): Promise<never> {
     for (;;) {
+      // Bounded by the flow: it hands on beside it.
       await condition(() => waiting.length > 0 && mayReport());
       const changes = waiting;
       waiting = [];
@@ -94,6 +96,7 @@ export function reportChanges(
 
   async function signalled(changes: readonly FlowChange[]): Promise<boolean> {
     try {
+      // Bounded by the Temporal server, which takes the signal or says that the delivery has ended.
       await getExternalWorkflowHandle(callbackIdOf(flow.flowId)).signal(CHANGES_SIGNAL, changes);
       return true;
     } catch {
@@ -106,6 +109,7 @@ export function reportChanges(
     const order: CallbackOrder = { flowId: flow.flowId, url: url ?? '', timeScale: flow.timeScale, changes };
     begun = true;
     try {
+      // Bounded by the Temporal server, which starts it or says that it runs.
       await startChild<(order: CallbackOrder) => Promise<unknown>>(CALLBACK_WORKFLOW, {
         workflowId: callbackIdOf(flow.flowId),
         args: [order],

@@ -48,6 +48,7 @@ export async function runFlow(
   if (outcome.state !== 'completed') markAs(outcome.state);
   flow.answer ??= { kind: 'none', reason: outcome.reason ?? outcome.state };
   const allReported = () => flow.reports?.idle() ?? true;
+  // Bounded by handlers and callbacks, each bounded by itself.
   await CancellationScope.nonCancellable(() =>
     condition(() => allHandlersFinished() && allReported() && flow.notifying === 0),
   );
@@ -84,6 +85,7 @@ function answerUpdates(flow: Flow): void {
       checkResolve(flow, order);
       flow.resolution = order as Resolution;
       // Until it is carried out, or refused by what is proven at that moment.
+      // Bounded by park, which asks inbox and service once and then decides.
       await condition(() => flow.resolution !== order || flow.view().outcome !== null);
       if (flow.refused?.order === order) {
         const { code, text } = flow.refused.why;
@@ -96,6 +98,7 @@ function answerUpdates(flow: Flow): void {
 
   onUpdate(flow, answerUpdate, async (): Promise<SubmitAnswer> => {
     // A flow that continues as new waits for this handler. It does so only if the answer is known, or none will come.
+    // Bounded by the flow, which answers, parks or ends at its deadline.
     await condition(
       () => flow.answer !== null || flow.parked !== null || flow.continuesAsNew || flow.view().outcome !== null,
     );
@@ -118,6 +121,7 @@ function handleUiCancel(flow: Flow): void {
 /** Another stop may have been faster, or a step that was about to end the flow. Null: it is cancelled, or will be. */
 async function whyNotCancelled(flow: Flow): Promise<Cause | null> {
   // A new run carries the stop out.
+  // Bounded by the flow, whose stop is decided: it ends.
   await condition(() => flow.view().outcome !== null || flow.continuesAsNew);
   const { outcome } = flow.view();
   if (outcome === null || outcome.state === 'cancelled') return null;
@@ -187,6 +191,7 @@ async function unlessMoved(flow: Flow, ended: Outcome): Promise<Outcome> {
     if (why !== null) return askPerson(flow, ended.detail, why, isRefused);
     if (flow.stopping === 0) return flow.stop ?? ended;
     // What comes until the stop has decided may prove that money moved.
+    // Bounded by tryStop, which asks store and service for a bounded time.
     await condition(() => flow.stopping === 0);
   }
 }
@@ -216,6 +221,7 @@ async function close(flow: Flow, outcome: Outcome): Promise<FlowReport> {
 async function becomeCancelled(flow: Flow): Promise<never> {
   const scope = CancellationScope.current();
   if (!scope.consideredCancelled) {
+    // Bounded by the Temporal server, which runs this very workflow.
     await CancellationScope.nonCancellable(() =>
       act(STORE, 'Close as Cancelled', flow.timeScale).requestOwnCancel({ flowId: flow.flowId }),
     );
@@ -237,6 +243,7 @@ export function canContinueAsNew(flow: Flow): boolean {
 /** Only between steps: no POST is in flight, and the carried state holds event ids and the absolute deadline. */
 export async function continueFlowAsNew(flow: Flow, input: unknown, carried: () => unknown): Promise<never> {
   flow.continuesAsNew = true;
+  // Bounded by handlers and callbacks, each bounded by itself.
   await condition(() => canContinueAsNew(flow));
   return continueAsNew<(input: unknown, carried: unknown) => Promise<unknown>>(input, carried());
 }

@@ -248,6 +248,7 @@ export async function submitUntilDeadline<T>(
 
 /** An attempt may see the claim voided by a stop before the flow does. The stop's ending was promised to its person. */
 export async function unlessStopping(flow: Flow): Promise<void> {
+  // Bounded by tryStop, which asks store and service for a bounded time.
   await condition(() => flow.stopping === 0);
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
 }

@@ -69,6 +69,7 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
     claim: terms.claim,
     noun: plan.noun,
     async send(unasked) {
+      // Bounded by the deadline, by submitUntilDeadline around Post.send.
       const outcome = await (plan.send?.(flow, payment, terms) ??
         act(submitPolicy(SUBMIT, payment.windows), `Send ${plan.noun}, under its claim`, flow.timeScale).submitStep({
           ...order(),

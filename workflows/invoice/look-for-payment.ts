@@ -130,6 +130,7 @@ const PAID_ALREADY: Cause = { code: PAID_BY_ANOTHER_WAY, text: 'the invoice was 
 
 /** Beside the flow, and retried by the server: a later attempt to pay may meet an older copy of the record. */
 function voidOnceStoreIsBack(flow: Flow, claim: ClaimRef, reason: string): void {
+  // Bounded by the flow, beside which it is tried: nothing waits for it.
   const voiding = act(STORE, 'Void the claim once the store is back', flow.timeScale).voidClaim({ ...claim, reason });
   voiding.catch(() => undefined);
 }

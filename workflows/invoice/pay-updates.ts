@@ -32,11 +32,13 @@ export function openPayUpdates(flow: Flow): PayUpdates {
 
   async function take(given: PayOrder): Promise<SubmitAnswer> {
     const order = await admit(flow, { update: UPDATES.pay, action: 'pay' }, given, PAY_ORDER_PATIENCE_MS);
+    // Bounded by the preparation of the flow, which ends at the deadline.
     await condition(() => served !== undefined || ended());
     if (served === undefined || ended()) throw orderRefused('flow_ended', ENDED);
     const payment = served;
     const { input, ...terms } = await describe(flow, payment, order);
     // If what came since its end was decided says otherwise, the flow goes on, and may be paid.
+    // Bounded by the check of the end, which goes on, parks or ends.
     await condition(() => !flow.isEnding || flow.parked !== null || ended());
     const first = payment.steps[PAY.step];
     if (first !== undefined && !sameFingerprint(first.claim.fingerprint, terms.claim.fingerprint)) {
@@ -51,6 +53,7 @@ export function openPayUpdates(flow: Flow): PayUpdates {
       // The wait for this order has used up its time, so the payment gets a deadline of its own.
       flow.extendDeadline();
     }
+    // Bounded by the flow, which parks or ends at its deadline.
     await condition(() => payment.answers[PAY.step] !== undefined || flow.parked !== null || ended());
     const answer = payment.answers[PAY.step];
     // The flow was about to end when the order came.
