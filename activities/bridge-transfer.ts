@@ -8,7 +8,6 @@ import {
   type BridgeTransferInput,
   bridgeWord,
 } from '../src/flows/bridge-transfer.js';
-import { BRIDGE_STATUSES } from '../src/contract/vocabulary.js';
 import { RejectedError, InvalidRequestError } from '../src/service-client/index.js';
 import { ownCallbackUrl } from '../src/flows/capability.js';
 import { fromWireNumber, sameAmount, toWireNumber } from '../src/money.js';
@@ -67,14 +66,14 @@ export function createBridgeActivities(deps: ActivityDeps) {
 
     /** One deposit under its claim, inside the life of its quote. */
     submitBridgeDeposit(order: BridgeDepositOrder): Promise<SubmitOutcome> {
-      const { flowId, fingerprint, pin, input, mostMs } = order;
+      const { flowId, fingerprint, pin, input, reviewedEventIds, mostMs } = order;
       const reference = input.provider_reference_id;
       return submitUnderClaim(deps, {
         claim: { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin },
         stillValid: quoteTimer(deps, order),
         quotesAgain: true,
         // A trusted event about this transfer means that the service has it already.
-        guard: { flowId, statuses: BRIDGE_STATUSES },
+        guard: { flowId, besides: reviewedEventIds },
         request: () => depositRequest(deps, order),
         send: (request, options) => deps.service.createBridgeDeposit(request, { ...options, mostMs }),
       });

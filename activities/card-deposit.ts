@@ -3,7 +3,7 @@ import type { Card, CardDepositRequest, CardDeposit } from '../src/contract/depo
 import { ownCallbackUrl } from '../src/flows/capability.js';
 import { RejectedError } from '../src/service-client/index.js';
 import type { ActivityDeps } from './deps.js';
-import type { ClaimStepOrder, SubmitOutcome } from './types.js';
+import type { SendStepOrder, SubmitOutcome } from './types.js';
 import { submissionOf, termsOf } from './flow-steps.js';
 import { withHeartbeat } from './timing.js';
 import { submitUnderClaim } from './submit-under-claim.js';
@@ -28,7 +28,7 @@ export type CardAttempt =
 export function createCardActivities(deps: ActivityDeps, cards: CardSource) {
   return {
     /** One POST under its claim, with a card that is used once. Called with one attempt only. */
-    async submitCardDeposit(order: Omit<ClaimStepOrder, 'step'>): Promise<CardAttempt> {
+    async submitCardDeposit(order: Omit<SendStepOrder, 'step'>): Promise<CardAttempt> {
       const { cardToken } = order.input as { readonly cardToken: string };
       const card = cards.take(cardToken);
       if (card === undefined) return { kind: 'card-gone', why: 'its minute was over, or it was used before' };
@@ -51,7 +51,7 @@ export function createCardActivities(deps: ActivityDeps, cards: CardSource) {
 
 async function submit(
   deps: ActivityDeps,
-  { flowId, input, pin, mostMs }: Omit<ClaimStepOrder, 'step'>,
+  { flowId, input, pin, reviewedEventIds, mostMs }: Omit<SendStepOrder, 'step'>,
   card: Card,
 ): Promise<SubmitOutcome> {
   const submission = submissionOf({ flowId, step: 'deposit', input });
@@ -59,7 +59,7 @@ async function submit(
   const ours = { callbackUrl: ownCallbackUrl(deps, flowId) };
   const outcome = await submitUnderClaim(deps, {
     claim,
-    guard: { flowId, statuses: submission.shownBy },
+    guard: { flowId, statuses: submission.shownBy, besides: reviewedEventIds },
     request: () => ({ ...(submission.request(input, ours) as Omit<CardDepositRequest, 'card'>), card }),
     // Not `onAnswer`: that keeps the answer unchanged, and this answer may contain the card.
     send: (request, { stillValid }) =>

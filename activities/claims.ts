@@ -39,7 +39,7 @@ export interface ClosingOrder {
   /** Status words that contradict the order: a proven event with one of them forbids it. */
   readonly against: readonly string[];
   /** Ids of the events that the flow has taken: the order was checked against them. */
-  readonly judged: readonly string[];
+  readonly reviewedEventIds: readonly string[];
 }
 
 /** An event that the flow has not taken, a webhook that may be one, or a POST that may be under way. */
@@ -131,7 +131,7 @@ export function createClaimActivities(deps: ActivityDeps) {
      * nothing was closed; empty if all were.
      */
     closeByOrder: async (closing: ClosingOrder): Promise<readonly WhyNotClosed[]> => {
-      const { flowId, claims: known, action, order, against, judged } = closing;
+      const { flowId, claims: known, action, order, against, reviewedEventIds } = closing;
       for (const claim of known) await requireOwnDeployment(deps, claim);
       const pin = await pinOf(deps);
       return storing(async () => {
@@ -139,7 +139,7 @@ export function createClaimActivities(deps: ActivityDeps) {
         const others = (await claims.ofFlow(flowId)).filter(isNoneOf(known));
         const named = [...ours, ...others.map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }))];
         const all = [...named, ...claimsToBe(flowId, pinOfRun(pin, closing), [...known, ...others])];
-        const unless = { flowId, statuses: against, besides: judged, untaken: true };
+        const unless = { flowId, statuses: against, besides: reviewedEventIds, untaken: true };
         const closed = await claims.closeByOrder(all, action, order, unless);
         return closed === 'closed' ? [] : [closed];
       });

@@ -15,6 +15,7 @@ import { endsFlow, notYet, retryLater, storing } from './failures.js';
 import { nextTurnMs, windowsOf } from './timing.js';
 import type {
   ClaimStepOrder,
+  SendStepOrder,
   DescribedStep,
   Facts,
   FlowPreparation,
@@ -64,14 +65,14 @@ export function createFlowStepActivities(deps: ActivityDeps) {
     },
 
     /** One POST of the flow, under its claim. */
-    submitStep(order: ClaimStepOrder): Promise<SubmitOutcome> {
-      const { flowId, input, unasked, besides = [], mostMs } = order;
+    submitStep(order: SendStepOrder): Promise<SubmitOutcome> {
+      const { flowId, input, unasked, reviewedEventIds, mostMs } = order;
       const submission = submissionOf(order);
       const { claim, facts } = termsOf(deps, order, input, submission);
       const ours = { callbackUrl: ownCallbackUrl(deps, flowId) };
       return submitUnderClaim(deps, {
         claim,
-        guard: { flowId, statuses: submission.shownBy, besides },
+        guard: { flowId, statuses: submission.shownBy, besides: reviewedEventIds },
         lookUp: () => lookUpPost(deps, { claim, expect: facts, saidToExist: false }),
         ...(unasked && { unasked }),
         ...(submission.byOthersToo && {

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { eventOfRow, unopenedEventOf } from '../src/flows/event-of-row.js';
+import { eventOfRow } from '../src/flows/event-of-row.js';
 import type { FlowEvent } from '../src/protocol/messages.js';
 import { createBridgeActivities } from './bridge-transfer.js';
 import { createCallbackActivities, createUndeliveredActivities } from './deliver-callback.js';
@@ -16,7 +16,7 @@ import { withHeartbeat } from './timing.js';
 import type { ClaimRef } from './types.js';
 import { queueOfActivity, type Queue } from '../src/protocol/task-queues.js';
 import { parkedMatterId, type MatterContent } from '../src/protocol/matters.js';
-import { MAX_UNTRUSTED, type InboxRow } from '../src/protocol/events.js';
+import { MAX_UNTRUSTED } from '../src/protocol/events.js';
 import { referenceOfFlow } from '../src/protocol/vocabulary.js';
 
 /** Every activity of a worker that runs all flows. Their names are durable: running flows depend on them. */
@@ -89,7 +89,8 @@ function createUpkeepActivities(deps: ActivityDeps) {
         const closed = trusted.find(({ state, unreadable }) => state === 'waiting' && unreadable !== undefined);
         if (closed?.unreadable !== undefined) throw retryLater('unreadable_event', closed.unreadable);
         const untrusted = await deps.store.inbox.list({ flowId, trusted: false, limit: MAX_UNTRUSTED });
-        return [...untrusted, ...trusted].toReversed().flatMap((row) => eventFor(flowId, row));
+        // As the gateway would deliver them.
+        return [...untrusted, ...trusted].toReversed().flatMap((row) => eventOfRow(flowId, row) ?? []);
       } catch (error) {
         throw readFailure(error);
       }
@@ -119,14 +120,4 @@ function createUpkeepActivities(deps: ActivityDeps) {
       await storing(() => deps.store.matters.resolve(parkedMatterId(flowId, since)));
     },
   };
-}
-
-/** As the gateway would deliver it, so that the flow never gets an event this way that the gateway would withhold. */
-function eventFor(flowId: string, row: InboxRow): readonly FlowEvent[] {
-  // What it says is unknown, which is not the same as no event. One that is `conflicting` was decided about before.
-  if (row.body === undefined) {
-    return row.unreadable === undefined || row.state === 'conflicting' ? [] : [unopenedEventOf(row)];
-  }
-  const event = eventOfRow(flowId, row);
-  return event === undefined || event === 'conflicting' ? [] : [event];
 }

@@ -1,6 +1,5 @@
 import type { Chain, Token } from '../src/contract/vocabulary.js';
 import { INVOICE_FAULTS, readLightningInvoice } from '../src/readers/lightning-invoice.js';
-import { openedIdOf } from '../src/protocol/events.js';
 import { fingerprintOf } from '../src/store/store-key.js';
 import { compareAmounts, toWireNumber, sameAmount } from '../src/money.js';
 import type { RefundOrder, SubmitOutcome } from './types.js';
@@ -12,16 +11,27 @@ export function createRefundActivities(deps: ActivityDeps) {
   return {
     /** Sends a refund by `sendCrypto`, under the claim of `{reference}.refund`. */
     async submitRefund(order: RefundOrder): Promise<{ outcome: SubmitOutcome; fingerprint: string }> {
-      const { flowId, by, judged, unasked, pin, reference, receiverAddress, chain, token, cryptoAmount, mostMs } =
-        order;
+      const {
+        flowId,
+        by,
+        reviewedEventIds,
+        unasked,
+        pin,
+        reference,
+        receiverAddress,
+        chain,
+        token,
+        cryptoAmount,
+        mostMs,
+      } = order;
       // Not the amount: less may be due than when the claim was reserved. What may have been sent is looked up with it.
       const decided = { receiverAddress, chain, token };
       const fingerprint = fingerprintOf(deps.store, 'refund', decided);
       const claim = { operation: 'sendCrypto', reference, flowId, fingerprint, pin };
       const outcome = await submitUnderClaim(deps, {
         claim,
-        // Any event may say that it was refunded, or that less came in; `judged` lets those pass that the flow has judged.
-        guard: { flowId, orUntrusted: by === 'input', besides: judged.map(openedIdOf) },
+        // Any event may say that it was refunded, or that less came in.
+        guard: { flowId, orUntrusted: by === 'input', besides: reviewedEventIds },
         lookUp: () => lookUpPost(deps, { claim, expect: { ...decided, cryptoAmount }, saidToExist: false }),
         ...(unasked && { unasked }),
         request: () => ({

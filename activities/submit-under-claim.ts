@@ -95,10 +95,7 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     if (!quoteIsValid()) return { kind: 'quote-expired', by: 'us' };
     if ('problem' in built && !attempt.sentBefore) throw endsFlow('invalid_input', built.problem);
     isInTime = sendTimer(deps);
-    // Any trusted event shows that the service has the earlier one; what others can pay too has events before that.
-    const isAny = attempt.sentBefore && submission.lookUpFirst === undefined;
-    const unless = isAny ? { ...submission.guard, statuses: undefined } : submission.guard;
-    const marked = await storing(() => store.claims.markSending(key, owner, unless));
+    const marked = await storing(() => store.claims.markSending(key, owner, submission.guard));
     if (marked === 'fenced') throw retryLater('fenced', 'another attempt took over the claim');
     if (marked === 'unmatched') throw unmatched();
     if (marked === 'contradicted') return { kind: 'contradicted' };

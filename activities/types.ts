@@ -168,10 +168,14 @@ export interface StepOrder {
 /** A step that is about a claim, which belongs to the flow's own deployment. */
 export interface ClaimStepOrder extends StepOrder {
   readonly pin: Pin;
+}
+
+/** A step that sends. */
+export interface SendStepOrder extends ClaimStepOrder {
   /** A repeat is sent even if the lookup cannot tell. @default false */
   readonly unasked?: boolean;
-  /** Ids of the events about which a person decided: they do not hold it back. @default none */
-  readonly besides?: readonly string[] | undefined;
+  /** Ids of the events that the flow has judged: any other trusted event holds it back. */
+  readonly reviewedEventIds: readonly string[];
   /** The POST's longest time, ms: `Windows.postMs`. */
   readonly mostMs?: number | undefined;
 }
@@ -222,6 +226,8 @@ export interface BridgeDepositOrder {
   readonly quotedAtMs: number;
   /** How much of the quote's life may be used, ms: its life less the margin. */
   readonly usableMs: number;
+  /** Ids of the events that the flow has judged: any other trusted event holds it back. */
+  readonly reviewedEventIds: readonly string[];
   /** The POST's longest time, ms: `Windows.postMs`. */
   readonly mostMs?: number | undefined;
 }
@@ -280,7 +286,7 @@ export interface RefundOrder {
   /** Decimal string. */
   readonly cryptoAmount: string;
   /** Ids of the events that the flow has judged: any other event holds the refund back. */
-  readonly judged: readonly string[];
+  readonly reviewedEventIds: readonly string[];
   /** A repeat is sent even if the lookup cannot tell. @default false */
   readonly unasked?: boolean;
   /** The POST's longest time, ms: `Windows.postMs`. */

@@ -14,6 +14,7 @@ import {
   submitPolicy,
 } from './engine/policies.js';
 import { act } from './engine/activities.js';
+import { reviewedEvents } from './engine/evidence.js';
 import { endFlow } from './engine/flow-end.js';
 import type { Flow } from './engine/flow.js';
 import { voidUnsent } from './engine/stop.js';
@@ -67,6 +68,7 @@ async function attemptOnce(flow: Flow, payment: Payment, { claim }: StepTerms): 
       flowId: flow.flowId,
       input: payment.input,
       pin: claim.pin,
+      reviewedEventIds: reviewedEvents(flow, payment),
       mostMs: payment.windows.postMs,
     });
   } catch (error) {

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { BankCheckoutRequest } from '../contract/deposit.js';
 import { toWireNumber } from '../money.js';
-import { CHECKOUT_WORDS } from '../protocol/statuses.js';
 import { callbackEvent } from './callback.js';
 import {
   alpha2Of,
@@ -52,7 +51,6 @@ export const bankCheckoutFlow = defineFlow({
         const redirect = customerRedirectUrl === undefined ? {} : { customerRedirectUrl };
         return { ...decidedOf(input), amount: toWireNumber(input.amount), ...redirect, referenceId, callbackUrl };
       },
-      shownBy: Object.keys(CHECKOUT_WORDS),
       factsOf: ({ amount, currency }) => ({ amount, currency }),
     },
   },

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { BankDetails, BankWithdrawalRequest } from '../contract/withdrawal.js';
 import { toWireNumber } from '../money.js';
-import { PAYMENT_WORDS } from '../protocol/statuses.js';
 import { callbackEvent } from './callback.js';
 import {
   alpha2Of,
@@ -66,7 +65,6 @@ export const bankWithdrawalFlow = defineFlow({
         referenceId,
         callbackUrl,
       }),
-      shownBy: Object.keys(PAYMENT_WORDS),
       factsOf: ({ amount, currency }) => ({ amount, currency }),
     },
   },

@@ -4,18 +4,13 @@ import { decimalsOf } from '../money.js';
 import { BRIDGE_STATUSES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
 import { checkFits, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { UNREADABLE } from '../protocol/messages.js';
-import { amountFact, fieldsOf, IDENTIFIER, isGiven, isObject, memberOf, PLAIN_WORD } from './callback.js';
+import { amountFact, fieldsOf, IDENTIFIER, isGiven, isObject, memberOf, PLAIN_WORD, referencesIn } from './callback.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { assetFacts, factsIn } from './record-facts.js';
 
-/**
- * The two forms of a bridge event: the bare fields, or the envelope `{event, data}`. The service spells the caller's
- * reference in three ways.
- */
+/** The two forms of a bridge event: the bare fields, or the envelope `{event, data}`. */
 const Bare = SettlementEvent.extend({
   status: z.unknown().optional(),
-  reference_id: z.string().nullish().catch(undefined),
-  referenceId: z.string().nullish().catch(undefined),
   amount: z.unknown().optional(),
 });
 
@@ -75,8 +70,9 @@ function bridgeEvent(body: unknown): EventReading | undefined {
     refundCryptoAmount: amountIn(event.refund_details?.refund_crypto_amount, 'refund_details', 'refund_crypto_amount'),
     refundAnnounced: isGiven(memberOf(fields, 'refund_details')) ? 'true' : undefined,
   });
-  const reference = event.provider_reference_id || event.referenceId || event.reference_id || null;
-  return { reference, status, facts };
+  // The service spells the caller's reference in three ways.
+  const references = referencesIn(fields, ['provider_reference_id', 'referenceId', 'reference_id']);
+  return { references, status, facts };
 }
 
 /** The text, if it has this form. */

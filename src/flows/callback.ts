@@ -35,16 +35,8 @@ const currency = z
   .unknown()
   .transform((said) => (isGiven(said) ? (word.parse(said) ?? UNREADABLE) : undefined))
   .optional();
-const identifier = z
-  .union([z.string(), z.number().transform(String)])
-  .pipe(z.string().regex(IDENTIFIER))
-  .optional()
-  .catch(undefined);
 
 const Fields = z.looseObject({
-  referenceId: identifier,
-  reference_id: identifier,
-  provider_reference_id: identifier,
   status: word,
   amount: decimal,
   fiatAmount: decimal,
@@ -53,6 +45,19 @@ const Fields = z.looseObject({
   currency,
   fiatCurrency: currency,
 });
+
+/** Each reference that these members give, in their order; `UNREADABLE` for what cannot be one. */
+export function referencesIn(fields: unknown, members: readonly string[]): readonly string[] {
+  const given = members.map((member) => memberOf(fields, member)).map((said) => (typeof said === 'string' ? said.trim() : said)); // prettier-ignore
+  return given.filter(isGiven).map((said) => {
+    const text = typeof said === 'number' ? String(said) : said;
+    return typeof text === 'string' && IDENTIFIER.test(text) ? text : UNREADABLE;
+  });
+}
+
+/** The reference by which the flow of an event is found that came by no flow's own path; undefined if it names none. */
+export const namedReference = (reading: EventReading | undefined): string | undefined =>
+  reading?.references.find((name) => name !== UNREADABLE);
 
 interface EventFields {
   readonly fields: unknown;
@@ -90,7 +95,7 @@ export function callbackEvent(
   const isStatusUnread = fields.status === undefined && isGiven(memberOf(said, 'status'));
   const isUnread = holds === 'unreadable' || isStatusUnread || (holds === 'nothing' && statusOf(fields, null) === null);
   return {
-    reference: fields.referenceId ?? fields.reference_id ?? fields.provider_reference_id ?? null,
+    references: referencesIn(said, ['referenceId', 'reference_id', 'provider_reference_id']),
     status: statusOf(fields, event),
     facts: { ...factsOf(fields, event), ...(isUnread ? { body: UNREADABLE } : {}) },
   };

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { CardDepositRequest } from '../contract/deposit.js';
 import { toWireNumber } from '../money.js';
-import { CHECKOUT_WORDS } from '../protocol/statuses.js';
 import { PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
 import { callbackEvent } from './callback.js';
 import { cardToken, maskedCard } from './capability.js';
@@ -57,7 +56,6 @@ export const cardDepositFlow = defineFlow({
         callbackUrl,
         ...(input.customerRedirectUrl === undefined ? {} : { customerRedirectUrl: input.customerRedirectUrl }),
       }),
-      shownBy: Object.keys(CHECKOUT_WORDS),
       factsOf: ({ amount, currency }) => ({ amount, currency }),
     },
   },

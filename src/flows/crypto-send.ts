@@ -35,7 +35,6 @@ export const cryptoSendFlow = defineFlow({
         cryptoAmount: toWireNumber(cryptoAmount),
         referenceId,
       }),
-      shownBy: Object.keys(PAYMENT_WORDS),
       factsOf: ({ cryptoAmount, receiverAddress, chain, token }) => ({
         cryptoAmount,
         receiverAddress: addressFact(receiverAddress),

@@ -13,18 +13,19 @@ export const rowIdOf = (eventId: string): string =>
 export const eventIdOf = ({ id, proof }: Pick<InboxRow, 'id' | 'proof'>): string =>
   proof === 'person' ? id + VOUCHED : id;
 
-/** A row as the flow will see it; `conflicting` if its body names another flow than the path that received it. */
-export function eventOfRow(flowId: string, row: InboxRow): FlowEvent | 'conflicting' | undefined {
+/**
+ * A row as its flow sees it: the one reading of a row, for all who judge it. Whose event it is was decided when it came,
+ * by its path or by a match; what its body says of that may differ, as any other fact. Undefined if this version has no
+ * flow of that kind.
+ */
+export function eventOfRow(flowId: string, row: InboxRow): FlowEvent | undefined {
   const flow = parseFlowId(flowId);
   if (flow === undefined) return undefined;
-  const definition = flowOf(flow.kind);
-  const named = definition.readEvent(row.body)?.reference ?? null;
-  if (row.source === 'callback' && named !== null && named !== flow.reference) return 'conflicting';
-  return toFlowEvent(row, definition);
+  return row.body === undefined ? unopenedEventOf(row) : toFlowEvent(row, flowOf(flow.kind), flow.reference);
 }
 
-/** What is known of a row whose body cannot be decrypted. */
-export function unopenedEventOf(row: InboxRow): FlowEvent {
+/** What is known of a row whose body cannot be decrypted, or was purged: what it says is unknown. */
+function unopenedEventOf(row: InboxRow): FlowEvent {
   const { source, proof, receivedAt } = row;
   const status = row.status === UNREADABLE ? null : row.status;
   const facts = { body: UNREADABLE };
@@ -32,11 +33,12 @@ export function unopenedEventOf(row: InboxRow): FlowEvent {
 }
 
 /** A body that reads as no event still arrives: it may say anything. */
-function toFlowEvent(row: InboxRow, definition: FlowDefinition): FlowEvent {
+function toFlowEvent(row: InboxRow, definition: FlowDefinition, reference: string): FlowEvent {
   const reading = definition.readEvent(row.body);
   // A person who vouches for an event says that it is about the flow itself.
   const proof = reading?.isClaim === true && row.proof !== 'person' ? null : row.proof;
-  const facts = reading?.facts ?? { body: UNREADABLE };
+  const other = otherReference(reading, reference);
+  const facts = { ...(reading?.facts ?? { body: UNREADABLE }), ...(other === undefined ? {} : { reference: other }) };
   return {
     id: eventIdOf(row),
     source: row.source,
@@ -47,6 +49,10 @@ function toFlowEvent(row: InboxRow, definition: FlowDefinition): FlowEvent {
     facts: Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, short(fact)])),
   };
 }
+
+/** The reference that a body names in place of the flow's own. Ours in any of the spellings is enough. */
+export const otherReference = (reading: EventReading | undefined, ours: string): string | undefined =>
+  reading === undefined || reading.references.includes(ours) ? undefined : reading.references[0];
 
 /** A stranger's event stands in the flow's history, where people see it: what is too long for a fact is none. */
 const short = (fact: string): string => (fact.length <= LONGEST_FACT ? fact : UNREADABLE);

@@ -5,8 +5,8 @@ import type { CarriedOut, FlowReads } from './service-interface.js';
 
 /** The content of an event, read tolerantly from a webhook's body. */
 export interface EventReading {
-  /** The caller's reference in the body, if it has one. */
-  readonly reference: string | null;
+  /** Every reference that the body names, in whichever spelling; `UNREADABLE` for one that cannot be read. */
+  readonly references: readonly string[];
   readonly status: string | null;
   readonly facts: Readonly<Record<string, string>>;
   /**
@@ -108,8 +108,11 @@ export interface SubmissionDefinition<Input> {
   isGiven?(input: Input): boolean;
   /** The body, by the operation's strict schema. `callbackUrl` is ours. */
   request(input: Input, ours: { readonly callbackUrl: string }): unknown;
-  /** Statuses of trusted events that show this POST done: if one of them is in the inbox, the POST is not sent. */
-  readonly shownBy: readonly string[];
+  /**
+   * Statuses of the trusted events that hold this POST back if they are in the inbox, and its flow has not judged them.
+   * @default any, and none at all: each shows that the service knows the reference
+   */
+  readonly shownBy?: readonly string[];
   /**
    * True: others can do what this POST is for, as an invoice can be paid on its own page. Right before a first send the
    * lookup must show that it was not done. @default false

@@ -18,10 +18,8 @@ import { saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
 import { factsIn, recordFact } from './record-facts.js';
 
-/** Only these are said about a payment, and never about an unpaid invoice. */
-const PAID_WORDS = Object.keys(CHECKOUT_WORDS).filter(provesPayment);
-/** An event that cannot be read may say the same. */
-const MAY_BE_PAID = [...PAID_WORDS, UNREADABLE];
+/** Only these are said about a payment, and never about an unpaid invoice; an event that cannot be read may say the same. */
+const MAY_BE_PAID = [...Object.keys(CHECKOUT_WORDS).filter(provesPayment), UNREADABLE];
 
 const MobileMoney = InvoiceMobileMoney.extend({ phoneNumber: phoneNumber() });
 
@@ -89,7 +87,6 @@ export const invoicePaymentFlow = defineFlow({
       isGiven: (input) => input.pay === 'generated',
       decidedBy: (input) => invoiceOf(input),
       request: (input) => ({ ...invoiceOf(input), amount: toWireNumber(input.amount), referenceId: input.referenceId }),
-      shownBy: PAID_WORDS,
       factsOf: (input) =>
         factsIn({
           amount: input.amount,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { KycStatus } from '../contract/account.js';
 import { UNREADABLE } from '../protocol/messages.js';
 import { KYC_WORDS } from '../protocol/statuses.js';
-import { fieldsOf } from './callback.js';
+import { fieldsOf, referencesIn } from './callback.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { callerReference, commonInput } from './input.js';
 
@@ -72,7 +72,6 @@ export function kycWord(text: string | undefined, approved: boolean | undefined)
   return word ?? (approved === false ? 'PENDING' : null);
 }
 
-const identifier = z.string().max(128).optional().catch(undefined);
 const flag = z
   .union([z.boolean(), z.enum(['true', 'false']).transform((word) => word === 'true')])
   .optional()
@@ -80,10 +79,6 @@ const flag = z
 const status = z.string().optional().catch(undefined);
 
 const Fields = z.looseObject({
-  kycId: identifier,
-  kyc_id: identifier,
-  referenceId: identifier,
-  reference_id: identifier,
   status,
   kycStatus: flag,
   kyc_status: flag,
@@ -94,9 +89,9 @@ function kycEvent(body: unknown): EventReading | undefined {
   const { fields: said, holds } = fieldsOf(body);
   const parsed = Fields.safeParse(said);
   if (!parsed.success) return undefined;
-  const { kycId, kyc_id, referenceId, reference_id, kycStatus, kyc_status, ...fields } = parsed.data;
+  const { kycStatus, kyc_status, ...fields } = parsed.data;
   return {
-    reference: kycId ?? kyc_id ?? referenceId ?? reference_id ?? null,
+    references: referencesIn(said, ['kycId', 'kyc_id', 'referenceId', 'reference_id']),
     status: kycWord(fields.status, kycStatus ?? kyc_status),
     facts: holds === 'unreadable' ? { body: UNREADABLE } : {},
   };

@@ -123,7 +123,6 @@ export const offrampFlow = defineFlow({
         callbackUrl,
       }),
       // The record does not show the receiver; it shows the sender only if that is not the integrator's own wallet.
-      shownBy: Object.keys(OFFRAMP_WORDS),
       factsOf: ({ cryptoAmount, currency, senderAddress }) => ({
         cryptoAmount,
         fiatCurrency: currency,

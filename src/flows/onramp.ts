@@ -148,7 +148,6 @@ export const onrampFlow = defineFlow({
         fiatAmount: toWireNumber(input.fiatAmount),
         callbackUrl,
       }),
-      shownBy: Object.keys(ONRAMP_WORDS),
       factsOf: ({ referenceId, fiatAmount, currency, receiverAddress, chain, token }) => ({
         fiatReference: referenceId,
         onChainReference: referenceId,

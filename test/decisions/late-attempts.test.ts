@@ -22,7 +22,7 @@ beforeAll(async () => {
       throw new RejectedError('createOfframp', { ...refusal, isRateExpired: true });
     },
   }));
-  late = (order) => createFlowStepActivities(decisions.bench.deps).submitStep(order);
+  late = (order) => createFlowStepActivities(decisions.bench.deps).submitStep({ ...order, reviewedEventIds: [] });
 });
 afterEach(() => {
   jest.restoreAllMocks();

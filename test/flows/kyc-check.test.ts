@@ -94,8 +94,8 @@ describe('a KYC check', () => {
 
   test('reads the event in either spelling, with an envelope and without', () => {
     const read = (body: unknown) => {
-      const { reference, status } = kycCheckFlow.readEvent(body) ?? {};
-      return [reference, status];
+      const { references = [], status } = kycCheckFlow.readEvent(body) ?? {};
+      return [...references, status];
     };
     const event = 'kyc.status.changed';
     expect(read({ event, data: { kycId: 'k-1', status: 'APPROVED', kycStatus: true } })).toEqual(['k-1', 'APPROVED']);

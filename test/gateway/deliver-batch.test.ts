@@ -34,6 +34,13 @@ describe('events for an open flow', () => {
     expect(await states(...ids)).toEqual(['waiting', 'waiting']);
   });
 
+  it('are sent though their body names another flow than their path: the flow sees the difference', async () => {
+    const { came, deliver, signals } = batch;
+    const [foreign, ours] = [await came({ body: { reference_id: 'another', status: 'COMPLETED' } }), await came()];
+    expect(await deliver()).toEqual({ signalled: [foreign, ours] });
+    expect(signals[0]?.events.map(({ facts }) => facts['reference'])).toEqual(['another', undefined]);
+  });
+
   it('are counted with the seconds since they came, and with none if the clock was set back', async () => {
     const { came, deliver, lags } = batch;
     await came();
@@ -228,27 +235,6 @@ describe('events that must not reach their flow', () => {
     expect(alarms()).toEqual([{ alarm: 'event_quarantined', event: damaged }]);
     expect(asked).toEqual([]);
     expect(await deliver()).toEqual({ signalled: [other] });
-  });
-
-  it('are set aside if their body names another flow, and the others are sent', async () => {
-    const { came, deliver, signals, states, log } = batch;
-    const foreign = { body: { reference_id: 'another', status: 'COMPLETED' } };
-    const [conflicting, good] = [await came(foreign), await came()];
-    expect(await deliver()).toEqual({ signalled: [good] });
-    expect(signals).toMatchObject([{ events: [{ id: good }] }]);
-    expect(await states(conflicting, good)).toEqual(['conflicting', 'waiting']);
-    expect(log.filter(({ events }) => events !== undefined)).toMatchObject([{ flowId: FLOW, events: [conflicting] }]);
-  });
-
-  it('are set aside though no other came: no signal is sent, and no line is logged if there is none', async () => {
-    const { came, deliver, asked, states, log } = batch;
-    const id = await came({ body: { reference_id: 'another' } });
-    expect(await deliver()).toEqual({ dueInMs: 0 });
-    expect([asked, await states(id)]).toEqual([[], ['conflicting']]);
-    log.length = 0;
-    await came();
-    await deliver();
-    expect(log).toEqual([]);
   });
 
   it('are unmatched if this version has no flow of their kind', async () => {

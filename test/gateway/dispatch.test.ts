@@ -131,14 +131,19 @@ describe('the way of an event into its flow', () => {
     await until('the event to be applied', async () => (await settling())?.state === 'applied');
   });
 
-  it('sets an event aside whose body names another flow than the path it came by', async () => {
+  it('that names another flow than the path it came by is of its path: a person is asked, and a replay says so', async () => {
     await workerRuns();
     const [mine, other] = [newReference(), newReference()];
     await Promise.all([start(mine), start(other)]);
     await tested.post(tested.callbackPath(mine), settlement(other, 'COMPLETED'));
-    expect(await allSettled(mine, 1)).toMatchObject([{ state: 'conflicting' }]);
+    const { body } = await tested.get(`/flows/bridge-transfer/${mine}/wait?timeoutSeconds=300`);
+    const evidence = { differs: ['reference'], ours: { reference: mine }, theirs: { reference: other } };
+    expect(body).toMatchObject({ state: 'parked', parked: { reason: 'event_mismatch', evidence } });
     expect(await rowsOf(other)).toEqual([]);
-    for (const reference of [mine, other]) expect(await signals(reference)).toEqual([]);
+    expect(await signals(other)).toEqual([]);
+    const [row] = await rowsOf(mine);
+    const dryRun = await tested.post(`/events/${row?.id}/replay`, { trust: true, dryRun: true });
+    expect(dryRun.body).toMatchObject({ asEvent: { trusted: true, facts: { reference: other } } });
   });
 
   it('is listed as late if a terminated flow never saw it, with an alarm if money moved', async () => {

@@ -19,7 +19,7 @@ const seen = (
   const data = { reference_id: 'r-1', status };
   const row = { id: 'e', source: 'webhook', proof, body: event === null ? data : { event, data } };
   const found = eventOfRow(flowIdOf(kind, 'r-1'), row as InboxRow);
-  if (found === undefined || found === 'conflicting') throw new Error('it reads as no event');
+  if (found === undefined) throw new Error('it reads as no event');
   return found;
 };
 const settles = (event: ReturnType<typeof seen>) => event.trusted && isFinal(classifyOfAnyKind(event.status));

@@ -93,7 +93,7 @@ describeStores('a worker', (kind) => {
       send: () => Promise.resolve({ posts: (posts += 1) }),
     });
   const order = { actor: 'ada', note: 'the provider never had it' };
-  const closing = { action: 'mark-refunded', order, against: [], judged: [], wasReset: false } as const;
+  const closing = { action: 'mark-refunded', order, against: [], reviewedEventIds: [], wasReset: false } as const;
 
   it.each(['another store', 'another account', 'an older copy of the store'])(
     'with %s does nothing with the claims of a flow, and leaves it to another one',

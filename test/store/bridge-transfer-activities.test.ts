@@ -162,6 +162,7 @@ describe('the deposit of a bridge transfer', () => {
       rateId: 'rate-1',
       quotedAtMs: Date.UTC(2026, 0, 1),
       usableMs: 50_000,
+      reviewedEventIds: [],
       mostMs: 9_000,
     };
     const outcome = await asActivity(() => made.submitBridgeDeposit(order), afterMs);
@@ -226,6 +227,7 @@ describe('the deposit of a bridge transfer', () => {
       rateId: 'rate-1',
       quotedAtMs: Date.UTC(2026, 0, 1),
       usableMs: 50_000,
+      reviewedEventIds: [],
     };
     expect(await asActivity(() => made.submitBridgeDeposit(order))).toMatchObject({ kind: 'quote-expired' });
     const key = { account: 'default', operation: 'createBridgeDeposit', reference } as const;

@@ -56,7 +56,7 @@ describe('a card deposit that is sent from the memory of its gateway', () => {
     const input = { referenceId: reference, ...SOUTH_AFRICAN_PAYER, cardToken: TOKEN };
     const pin = await pinOf({ store, account: 'default' });
     const made = createCardActivities(deps, cards);
-    const run = () => made.submitCardDeposit({ flowId, input, pin, mostMs: 4_000 });
+    const run = () => made.submitCardDeposit({ flowId, input, pin, reviewedEventIds: [], mostMs: 4_000 });
     const outcome = await asActivity(run).catch((thrown: unknown) => ({ thrown }));
     const claim = await store.claims.get({ account: 'default', operation: 'createCardDeposit', reference });
     return { outcome, done, claim, reference };

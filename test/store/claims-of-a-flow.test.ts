@@ -117,7 +117,7 @@ describeStores('the claims of a flow', (kind) => {
     const of = { ...ending, flowId: 'lottery/i1' };
     expect(await activities.voidUnsentOf(of)).toEqual([]);
     const claim = { ...(await claimOf(INVOICE)), flowId: of.flowId };
-    const closing = { action: 'mark-failed', order, against: [], judged: [], wasReset: false } as const;
+    const closing = { action: 'mark-failed', order, against: [], reviewedEventIds: [], wasReset: false } as const;
     expect(await activities.closeByOrder({ ...closing, flowId: of.flowId, claims: [claim] })).toEqual([]);
     expect((await claims.ofFlow(of.flowId)).map(({ operation, phase }) => [operation, phase])).toEqual([
       ['createInvoice', 'void'],
@@ -167,7 +167,7 @@ describeStores('the claims of a flow', (kind) => {
       action: 'mark-failed',
       order,
       against: ['SUCCESS'],
-      judged: [],
+      reviewedEventIds: [],
       wasReset: false,
       flowId,
     } as const;

@@ -168,7 +168,7 @@ describe('the activities that decide about money', () => {
         made.submitRefund({
           flowId,
           by,
-          judged: isJudged ? [id] : [],
+          reviewedEventIds: isJudged ? [id] : [],
           reference: `${reference}.refund`,
           pin,
           ...terms,
@@ -181,7 +181,7 @@ describe('the activities that decide about money', () => {
       ['trusted', 'capability', 'person'],
       ['untrusted', null, 'input'],
     ] as const)(
-      'is not sent against a %s FAILED that its flow has not judged: it may say that the service has refunded it',
+      'is not sent against a %s FAILED that its flow has not reviewedEventIds: it may say that the service has refunded it',
       async (_, proof, by) => {
         expect(await refund('FAILED', proof, by)).toEqual({ kind: 'contradicted', sent: 0 });
         expect(await refund('FAILED', proof, by, true)).toEqual({ kind: 'accepted', sent: 1 });
@@ -192,7 +192,7 @@ describe('the activities that decide about money', () => {
       ['PROCESSING', 'PROCESSING'],
       ['nothing', null],
     ])(
-      'is not sent against a trusted event that says %s, and that its flow has not judged: it may say that less came in',
+      'is not sent against a trusted event that says %s, and that its flow has not reviewedEventIds: it may say that less came in',
       async (_, status) => {
         expect(await refund(status, 'capability', 'person')).toEqual({ kind: 'contradicted', sent: 0 });
         expect(await refund(status, 'capability', 'person', true)).toEqual({ kind: 'accepted', sent: 1 });
@@ -228,6 +228,7 @@ describe('the activities that decide about money', () => {
         rateId: 'rate-1',
         quotedAtMs: Date.UTC(2026, 0, 1),
         usableMs: 50_000,
+        reviewedEventIds: [],
       };
       const outcome = await asActivity(() => made.submitBridgeDeposit(order), scheduledAfterMs);
       return { outcome, sent };

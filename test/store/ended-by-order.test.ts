@@ -18,7 +18,7 @@ const closing = (claim: ClaimRef) =>
     action: 'mark-refunded',
     order,
     against: ['COMPLETED'],
-    judged: ['judged'],
+    reviewedEventIds: ['judged'],
     wasReset: false,
   }) as const;
 
@@ -42,7 +42,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     const flowId = 'bridge-transfer/r1';
     const pin = await pinOf(deps);
     const terms = { receiverAddress: '0xa', chain: 'CELO', token: 'USDC', cryptoAmount: '7.5' };
-    refund = { flowId, by: 'input', judged: [], pin, reference: 'r1.refund', ...terms };
+    refund = { flowId, by: 'input', reviewedEventIds: [], pin, reference: 'r1.refund', ...terms };
     claim = { operation: 'sendCrypto', reference: 'r1.refund', flowId, fingerprint: '', pin };
   });
   afterEach(() => temporary.remove());
@@ -138,7 +138,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     await receive('e1', { status: 'completed' });
     expect(await activities.closeByOrder(word)).toEqual(['contradicted']);
     await receive('w1', { source: 'webhook', flowId: null, toMatch: true });
-    const asJudged = { ...word, judged: ['e1'] };
+    const asJudged = { ...word, reviewedEventIds: ['e1'] };
     expect(await activities.closeByOrder(asJudged)).toEqual(['unmatched']);
     expect(await left()).toEqual(before);
 
@@ -199,12 +199,12 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
 
   it('is left as it is if a person vouched for an event since the flow took it', async () => {
     await receive('e1', { status: 'COMPLETED', proof: null });
-    const word = { ...closing(claim), judged: ['e1'] };
+    const word = { ...closing(claim), reviewedEventIds: ['e1'] };
     await store.inbox.replay('e1', { proof: 'person' });
     expect(await createClaimActivities(deps).closeByOrder(word)).toEqual(['contradicted']);
-    refund = { ...refund, by: 'person', judged: ['e1'] };
+    refund = { ...refund, by: 'person', reviewedEventIds: ['e1'] };
     expect(await submitted()).toBe('contradicted');
-    expect(await createClaimActivities(deps).closeByOrder({ ...word, judged: ['e1.vouched'] })).toEqual([]);
+    expect(await createClaimActivities(deps).closeByOrder({ ...word, reviewedEventIds: ['e1.vouched'] })).toEqual([]);
   });
 
   it('can be sent again by an order, after one that the deadline took back', async () => {

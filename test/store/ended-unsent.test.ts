@@ -9,7 +9,7 @@ const word = {
   action: 'mark-completed',
   order: { actor: 'ada', note: 'looked into it' },
   against: [],
-  judged: [],
+  reviewedEventIds: [],
 } as const;
 const flowId = 'invoice-payment/i1';
 

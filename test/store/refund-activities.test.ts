@@ -19,7 +19,7 @@ describe('a refund that is sent', () => {
     return {
       flowId: `bridge-transfer/${reference}`,
       by: 'person',
-      judged: [],
+      reviewedEventIds: [],
       pin: await pinOf({ store, account: 'default' }),
       reference: `${reference}.refund`,
       receiverAddress: '0x1111111111111111111111111111111111111111',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createFlowStepActivities } from '../../activities/flow-steps.js';
 import { pinOf } from '../../activities/claims.js';
-import type { ClaimStepOrder } from '../../activities/types.js';
+import type { SendStepOrder } from '../../activities/types.js';
 import { ownCallbackUrl } from '../../src/flows/capability.js';
 import type { CallOptions } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
@@ -24,12 +24,12 @@ describe('a step of a flow', () => {
     const reference = newReference('step');
     const flowId = `${kind}/${reference}`;
     const key = { account: 'default', operation, reference };
-    const submit = async (service: Service, more: Partial<ClaimStepOrder> = {}) => {
+    const submit = async (service: Service, more: Partial<SendStepOrder> = {}) => {
       const deps = depsOver(store, { service });
       const made = createFlowStepActivities(deps);
       const pin = await pinOf(deps);
       const { input } = await made.describeStep({ flowId, step: name, input: inputOf(reference), pin });
-      return asActivity(() => made.submitStep({ flowId, step: name, input, pin, ...more }));
+      return asActivity(() => made.submitStep({ flowId, step: name, input, pin, reviewedEventIds: [], ...more }));
     };
     const ordered = () => store.claims.orderSendAgain(key, 'next', { actor: 'ann', note: 'not there' });
     return { reference, flowId, key, submit, ordered, phase: async () => (await store.claims.get(key))?.phase };
@@ -106,6 +106,6 @@ describe('a step of a flow', () => {
     const { id } = await store.inbox.receive(anEvent({ flowId, status: 'SUCCESS', contentHash: flowId }));
     const service = { sendCrypto: async () => ({ id: 'S-1' }) };
     expect(await submit(service)).toEqual({ kind: 'contradicted' });
-    expect(await submit(service, { besides: [id] })).toMatchObject({ kind: 'accepted' });
+    expect(await submit(service, { reviewedEventIds: [id] })).toMatchObject({ kind: 'accepted' });
   });
 });

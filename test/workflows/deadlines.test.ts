@@ -112,7 +112,7 @@ describe('at its deadline a bridge transfer', () => {
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
   });
 
-  test('takes no event from the inbox that names another flow, or has lost its body', async () => {
+  test('asks a person about an event in the inbox that names another flow, and about one that has lost its body', async () => {
     const { reference, handle } = await tracked('not-mine');
     const row = { source: 'callback', flowId: handle.workflowId, status: 'COMPLETED', proof: 'capability' } as const;
     const purged = { ...row, id: randomUUID(), reference, contentHash: randomUUID() };
@@ -122,9 +122,13 @@ describe('at its deadline a bridge transfer', () => {
     const foreign = { ...row, id: randomUUID(), reference: 'another', contentHash: randomUUID() };
     await bench.store.inbox.receive({ ...foreign, body: { status: 'COMPLETED', provider_reference_id: 'another' } });
     await bench.pass(HOUR_MS + 60_000);
-    const { view, events } = await untilFlow(handle, (report) => report.view.state === 'parked');
-    expect(view.parked?.reason).toBe('no_settlement');
-    expect(events).toEqual({});
+    const differs = async (what: string) => {
+      const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
+      expect(view.parked).toMatchObject({ reason: 'event_mismatch', evidence: { differs: [what] } });
+      await handle.executeUpdate('resolve', { args: [{ action: 'dismiss-event', note: 'not ours', actor: 'ada' }] });
+    };
+    await differs('body');
+    await differs('reference');
     await handle.signal('events', [trusted('COMPLETED')]);
     await handle.result();
   });

@@ -5,7 +5,7 @@ import type { CauseCode } from '../../src/protocol/causes.js';
 import type { BridgeStatus } from '../../src/contract/vocabulary.js';
 import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
 import { act } from '../engine/activities.js';
-import { decideMismatch, trustedSay } from '../engine/evidence.js';
+import { decideMismatch, reviewedEvents, trustedSay } from '../engine/evidence.js';
 import { endFlow, endFromDecision } from '../engine/flow-end.js';
 import { askPerson } from '../engine/park.js';
 import type { Flow } from '../engine/flow.js';
@@ -143,6 +143,7 @@ async function depositOnce(flow: Flow, transfer: Transfer): Promise<SubmitOutcom
       rateId: quote.rateId,
       quotedAtMs: quote.quotedAtMs,
       usableMs: quote.lifeMs - QUOTE_MARGIN_MS,
+      reviewedEventIds: reviewedEvents(flow, transfer),
       mostMs: transfer.windows.postMs,
     });
   } catch (error) {

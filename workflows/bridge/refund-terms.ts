@@ -9,9 +9,9 @@ import type { Flow } from '../engine/flow.js';
 import type { Transfer } from './transfer.js';
 
 /** A refund that is yet to be ordered. */
-export type RefundTerms = Omit<RefundOrder, 'by' | 'judged'>;
+export type RefundTerms = Omit<RefundOrder, 'by' | 'reviewedEventIds'>;
 /** Including who ordered it. */
-export type OrderedRefund = Omit<RefundOrder, 'judged'>;
+export type OrderedRefund = Omit<RefundOrder, 'reviewedEventIds'>;
 
 /**
  * The terms of a refund by `sendCrypto`, or why there can be none. We send back no more than what

@@ -7,7 +7,7 @@ import { act } from '../engine/activities.js';
 import { endFromDecision, endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
 import { REFUND_WAIT_MS, SUBMIT, submitPolicy } from '../engine/policies.js';
-import { decideMismatch } from '../engine/evidence.js';
+import { decideMismatch, reviewedEvents } from '../engine/evidence.js';
 import { brief } from '../engine/event-book.js';
 import { readInbox } from '../engine/inbox.js';
 import { askAbout } from '../engine/park.js';
@@ -176,15 +176,6 @@ function isStill(flow: Flow, transfer: Transfer, { cryptoAmount }: RefundTerms):
   return !('code' in now) && now.cryptoAmount === cryptoAmount;
 }
 
-/** Events that this decision rests on: any other event may contradict it. */
-function judgedEvents(flow: Flow, { mismatches, unverified }: Transfer): readonly string[] {
-  const isUndecided = (id: string) => mismatches.some(({ event }) => event.id === id);
-  const isKept = (id: string) => unverified.some((event) => event.id === id);
-  return Object.entries(flow.book.results()).flatMap(([id, result]) =>
-    isUndecided(id) || (result === 'unverified' && !isKept(id)) ? [] : [id],
-  );
-}
-
 function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
   const { reference } = order;
   let claim = refundClaim(flow, transfer);
@@ -215,19 +206,19 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
       const why = whyNotAgain();
       if (why !== undefined) return notSentAgain(flow, claim, why.text);
       transfer.ownRefund = reference;
-      const judged = judgedEvents(flow, transfer);
+      const reviewedEventIds = reviewedEvents(flow, transfer);
       // Bounded by the deadline, by submitUntilDeadline around Post.send.
       const { outcome, fingerprint } = await act(
         submitPolicy(SUBMIT, transfer.windows),
         'Send the refund, under its claim',
         flow.timeScale,
-      ).submitRefund({ ...order, judged, unasked, mostMs: transfer.windows.postMs });
+      ).submitRefund({ ...order, reviewedEventIds, unasked, mostMs: transfer.windows.postMs });
       claim = { ...claim, fingerprint };
       if (NOT_SENT.includes(outcome.kind)) transfer.ownRefund = before;
       if (outcome.kind === 'contradicted') {
         // The event may not have reached the flow yet.
         await readInbox(flow);
-        const isTaken = judgedEvents(flow, transfer).some((id) => !judged.includes(id));
+        const isTaken = reviewedEvents(flow, transfer).some((id) => !reviewedEventIds.includes(id));
         if (before === null && endProven() === 'nothing') throw new HeldBack(isTaken);
       }
       return outcome;

@@ -13,8 +13,6 @@ export interface Evidence {
   unverified: readonly FlowEvent[];
   /** Trusted events that differ from what we know, until a person decided. */
   mismatches: readonly Mismatch[];
-  /** Ids of those about which a person decided. */
-  decided?: readonly string[];
 }
 
 export interface Mismatch {

@@ -34,6 +34,18 @@ export function trustedSay({ proven, mismatches }: Evidence): TrustedSay {
   return mismatches.length > 0 ? 'other' : 'nothing';
 }
 
+/**
+ * Ids of the events that the flow has judged: a decision to send rests on them, and any other event in the inbox is
+ * against it. Not those about which a person is yet to decide, nor the untrusted ones that it has not kept.
+ */
+export function reviewedEvents(flow: Flow, { mismatches, unverified }: Evidence): readonly string[] {
+  const isUndecided = (id: string) => mismatches.some(({ event }) => event.id === id);
+  const isKept = (id: string) => unverified.some((event) => event.id === id);
+  return Object.entries(flow.book.results()).flatMap(([id, result]) =>
+    isUndecided(id) || (result === 'unverified' && !isKept(id)) ? [] : [openedIdOf(id)],
+  );
+}
+
 /** Lets the flow's events act from now on; early ones are taken first, in order. */
 export function handleEvents(flow: Flow, evidence: Evidence, rules: EventRules): void {
   flow.book.absorbWith((event) => absorb(flow, evidence, rules, event));
@@ -50,7 +62,7 @@ function vouchFor(flow: Flow, evidence: Evidence, rules: EventRules, event: Flow
  * both sides shown: before, only its status was shown.
  */
 export function trustClaimed(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): void {
-  const differs = rules.differs(event);
+  const differs = differsFrom(rules, event);
   if (differs.length === 0) return vouchFor(flow, evidence, rules, event);
   evidence.unverified = evidence.unverified.filter((earlier) => earlier.id !== event.id);
   evidence.mismatches = [...evidence.mismatches, { event: { ...event, trusted: true, proof: 'person' }, differs }];
@@ -65,12 +77,11 @@ export async function decideMismatch(flow: Flow, evidence: Evidence, rules: Even
     event: { id: event.id, source: event.source, status: event.status, proof: event.proof },
     differs,
     theirs: pick(event.facts, differs),
-    ours: pick(rules.shown?.() ?? rules.known(), differs),
+    ours: pick({ reference: flow.reference, ...(rules.shown?.() ?? rules.known()) }, differs),
   };
   const isOpened = () => !evidence.mismatches.includes(first);
   const decision = await park(flow, 'event_mismatch', shown, isOpened);
   evidence.mismatches = evidence.mismatches.filter((mismatch) => mismatch !== first);
-  if (decision !== 'decided') evidence.decided = [...(evidence.decided ?? []), event.id];
   if (decision !== 'decided' && decision.action === 'accept-event') vouchFor(flow, evidence, rules, event);
   else flow.book.settle(event.id, 'conflicting');
 }
@@ -82,8 +93,7 @@ export function whoSays(event: FlowEvent): string {
 function absorb(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventResult {
   dropUnopened(evidence, event);
   if (!event.trusted) return keepUnverified(flow, evidence, rules, event);
-  // Its facts are unknown, so they may differ.
-  const differs = isUnopened(event) ? ['body'] : rules.differs(event);
+  const differs = differsFrom(rules, event);
   if (differs.length === 0) return take(flow, evidence, rules, event);
   evidence.mismatches = [...evidence.mismatches, { event, differs }];
   flow.note(
@@ -92,6 +102,12 @@ function absorb(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEv
     whoSays(event),
   );
   return 'conflicting';
+}
+
+/** In what an event differs from what we know; the facts of one that cannot be opened are unknown, so they may. */
+function differsFrom(rules: EventRules, event: FlowEvent): readonly string[] {
+  if (isUnopened(event)) return ['body'];
+  return [...(event.facts['reference'] === undefined ? [] : ['reference']), ...rules.differs(event)];
 }
 
 const isUnopened = ({ id }: FlowEvent): boolean => openedIdOf(id) !== id;
@@ -124,7 +140,7 @@ function keepUnverified(flow: Flow, evidence: Evidence, rules: EventRules, event
 
 /** A trusted event of its status corroborates it, if it says nothing else. */
 function isCorroborated(rules: EventRules, untrusted: FlowEvent): boolean {
-  return rules.differs(untrusted).length === 0 && (rules.claims?.(untrusted) ?? []).length === 0;
+  return differsFrom(rules, untrusted).length === 0 && (rules.claims?.(untrusted) ?? []).length === 0;
 }
 
 function isFirstToClaim({ unverified }: Evidence, rules: EventRules, event: FlowEvent): boolean {

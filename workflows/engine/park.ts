@@ -166,9 +166,9 @@ async function closeClaims(
   against: readonly string[],
   remind: () => void,
 ): Promise<Cause | null> {
-  const [claims, judged] = [flow.claims(), flow.book.ids()];
+  const [claims, reviewedEventIds] = [flow.claims(), flow.book.ids()];
   const about = { flowId: flow.flowId, claims, wasReset: wasReset() };
-  const order = { ...about, action, order: { actor, note }, against, judged };
+  const order = { ...about, action, order: { actor, note }, against, reviewedEventIds };
   const closing = observed(() => act(STORE, 'Close the claims to further sends', flow.timeScale).closeByOrder(order));
   while (!(await condition(closing.settled, flow.scaled(REMINDER_MS), REMIND))) remind();
   const [why] = await closing.promise;

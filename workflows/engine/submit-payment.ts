@@ -1,7 +1,7 @@
 import type { Facts, StepTerms } from '../../activities/types.js';
 import { SUBMIT, submitPolicy } from './policies.js';
 import { act } from './activities.js';
-import { decideMismatch, trustedSay } from './evidence.js';
+import { decideMismatch, reviewedEvents, trustedSay } from './evidence.js';
 import { endFlow } from './flow-end.js';
 import { askForEnd, endVoid, VETOED } from './stop.js';
 import type { Flow } from './flow.js';
@@ -74,9 +74,7 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
         act(submitPolicy(SUBMIT, payment.windows), `Send ${plan.noun}, under its claim`, flow.timeScale).submitStep({
           ...order(),
           unasked,
-          // What a person has decided about holds back no payment that others can make, too. Of other payments, a
-          // trusted event says that we sent them already: it goes on holding back a repeat.
-          ...(plan.paidAllTheSame === undefined ? {} : { besides: payment.decided }),
+          reviewedEventIds: reviewedEvents(flow, payment),
           mostMs: payment.windows.postMs,
         }));
       if (outcome.kind === 'done-elsewhere') keepShown(payment, outcome.found);

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { eventOfRow, rowIdOf } from '../../flows/event-of-row.js';
-import type { FlowEvent, FlowReport } from '../../protocol/messages.js';
+import { UNREADABLE, type FlowEvent, type FlowReport } from '../../protocol/messages.js';
 import type { EventVerdict, InboxBatch, InboxStore } from '../../store/inbox.js';
 import { openEventMatter, type MatterStore } from '../../store/matters.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
@@ -50,7 +50,7 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
     await quarantine(deps, flowId, hopeless);
     return putOff(inbox, flowId, AT_ONCE);
   }
-  const readable = await limitUntrusted(deps, batch.flowId, await setConflictsAside(deps, batch));
+  const readable = await limitUntrusted(deps, batch.flowId, await eventsOf(deps, batch));
   if (readable.length === 0) return putOff(inbox, flowId, AT_ONCE);
   const { rows, events } = split(readable);
 
@@ -108,19 +108,12 @@ interface Readable {
   readonly event: FlowEvent;
 }
 
-async function setConflictsAside({ inbox, logger }: DeliverDeps, batch: InboxBatch): Promise<readonly Readable[]> {
+async function eventsOf({ inbox }: DeliverDeps, batch: InboxBatch): Promise<readonly Readable[]> {
   const readable: Readable[] = [];
-  const conflicts: InboxRow[] = [];
   for (const row of batch.rows) {
     const event = eventOfRow(batch.flowId, row);
-    if (event === 'conflicting') conflicts.push(row);
-    else if (event !== undefined) readable.push({ row, event });
+    if (event !== undefined) readable.push({ row, event });
     else await inbox.settle([{ id: row.id, state: 'unmatched', detail: 'This version has no flow of that kind.' }]);
-  }
-  if (conflicts.length > 0) {
-    const detail = 'Its body names another flow than the path that it came by.';
-    await inbox.settle(conflicts.map(({ id }) => ({ id, state: 'conflicting' as const, detail })));
-    logger.warn({ flowId: batch.flowId, events: conflicts.map(({ id }) => id) }, 'events name another flow');
   }
   return readable;
 }
@@ -211,6 +204,9 @@ const AGREES_WITH: Readonly<Record<Meaning, readonly FlowState[] | undefined>> =
 };
 
 export function lateVerdict(status: string | null, ended: FlowState, trusted: boolean): LateVerdict {
+  if (status === UNREADABLE) {
+    return { contradicts: true, detail: `Came after the flow had ended as ${ended}, and cannot be read: it may say anything.` }; // prettier-ignore
+  }
   const meaning = classifyOfAnyKind(status);
   const agreeing = AGREES_WITH[meaning];
   const said = status ?? 'no status';

@@ -1,5 +1,5 @@
 import { flowOf } from '../../flows/index.js';
-import { memberOf } from '../../flows/callback.js';
+import { memberOf, namedReference } from '../../flows/callback.js';
 import { filedWordOf } from '../../flows/event-of-row.js';
 import type { FlowDefinition } from '../../flows/flow.js';
 import { FLOW_KINDS, type FlowKind, isRefundReference } from '../../protocol/vocabulary.js';
@@ -57,7 +57,7 @@ function candidatesOf(body: unknown): readonly Candidate[] {
   const candidates = FLOW_KINDS.flatMap((kind): Candidate[] => {
     const definition = flowOf(kind);
     const reading = definition.readEvent(body);
-    const address = flowAddress(kind, reading?.reference);
+    const address = flowAddress(kind, namedReference(reading));
     if (address === undefined) return [];
     const named = typeof name === 'string' && definition.webhooks?.includes(name) === true;
     return [{ address, definition, status: filedWordOf(reading), named }];
@@ -130,6 +130,6 @@ export function labelCallback(kind: FlowKind, reference: string, flowId: string,
 /** A settlement names its flow in its body, and is always one of a bridge transfer. */
 export function labelSettlement(body: unknown): EventLabels {
   const reading = flowOf('bridge-transfer').readEvent(body);
-  const address = flowAddress('bridge-transfer', reading?.reference);
+  const address = flowAddress('bridge-transfer', namedReference(reading));
   return { flowId: address?.flowId ?? null, reference: address?.reference ?? null, status: filedWordOf(reading) };
 }

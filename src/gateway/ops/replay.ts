@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { eventOfRow } from '../../flows/event-of-row.js';
+import { eventOfRow, otherReference } from '../../flows/event-of-row.js';
 import { needsSecondPerson } from '../../flows/four-eyes.js';
 import { flowOf } from '../../flows/index.js';
 import { TRUST_EVENT } from '../../protocol/four-eyes.js';
@@ -155,8 +155,7 @@ function flowOfEvent(row: Pick<InboxRow, 'flowId' | 'body'>, given: string | und
     throw new Refusal(409, why, { code: 'event_of_no_flow' });
   }
   const flow = parseFlowId(given);
-  const named = flow === undefined ? null : flowOf(flow.kind).readEvent(row.body)?.reference;
-  if (named != null && named !== flow?.reference) {
+  if (flow !== undefined && otherReference(flowOf(flow.kind).readEvent(row.body), flow.reference) !== undefined) {
     const why = 'The body of this event names another reference than that flow has.';
     throw new Refusal(409, why, { code: 'event_of_other_flow' });
   }
@@ -179,14 +178,13 @@ async function previewReplay(
   const vouched: InboxRow = trust ? { ...row, proof: 'person' } : row;
   const event = eventOfRow(flowId, vouched);
   const facts = await reader.facts(flowId);
-  const asEvent = event === undefined || event === 'conflicting' ? null : event;
-  return { would: sentence(event, facts), flowState: facts?.state ?? null, asEvent };
+  return { would: sentence(event, facts), flowState: facts?.state ?? null, asEvent: event ?? null };
 }
 
 function sentence(event: ReturnType<typeof eventOfRow>, facts: Awaited<ReturnType<FlowReader['facts']>>): string {
-  if (event === 'conflicting') return 'Be listed as conflicting: its body names another flow than its path.';
   if (event === undefined) return 'Be listed as unmatched: this version has no flow of that kind.';
   if (facts === undefined) return 'Wait for its flow, which does not exist; an old event is listed as unmatched again.';
   if (!facts.isOpen) return `Be listed as late: the flow has ended as ${facts.state}.`;
-  return event.trusted ? 'Be delivered as trusted.' : 'Be delivered as unverified.';
+  const differs = event.facts['reference'] === undefined ? '' : ' Its body names another reference than its path: the flow asks a person.'; // prettier-ignore
+  return `Be delivered as ${event.trusted ? 'trusted' : 'unverified'}.${event.trusted ? differs : ''}`;
 }
