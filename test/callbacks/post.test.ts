@@ -63,31 +63,33 @@ describe('one POST of a callback', () => {
 
   it('names the code of what went wrong, and no address', async () => {
     const port = await closedPort();
-    const refused = { name: 'CallbackUnreachableError', message: 'The receiver cannot be reached (ECONNREFUSED).' };
-    await expect(send(`http://localhost:${port}/secret`)).rejects.toMatchObject(refused);
+    const failed = async (url: string, resolve?: Resolve) => {
+      const error = await send(url, resolve).then(
+        () => undefined,
+        (reason: unknown) => reason as Error,
+      );
+      return [error?.name, /\(([A-Z]+)\)/.exec(error?.message ?? '')?.[1], /localhost|127\.0|secret/.test(`${error}`)];
+    };
+    expect(await failed(`http://localhost:${port}/secret`)).toEqual([
+      'CallbackUnreachableError',
+      'ECONNREFUSED',
+      false,
+    ]);
     const unresolved: Resolve = (_, done) => done(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }), []);
-    await expect(send(`http://localhost:${port}/`, unresolved)).rejects.toMatchObject({
-      name: 'CallbackUnreachableError',
-      message: 'The receiver cannot be reached (ENOTFOUND).',
-    });
+    expect(await failed(`http://localhost:${port}/`, unresolved)).toEqual([
+      'CallbackUnreachableError',
+      'ENOTFOUND',
+      false,
+    ]);
   });
 
   it('is refused, without a connection, by its URL or by where its name leads', async () => {
     const options = { policy: { allowLoopback: false }, resolve: resolvingTo(HERE), timeoutMs: 5_000 };
-    await expect(post('http://shop.example/', {}, '{}', options)).rejects.toMatchObject({
-      name: 'CallbackRefusedError',
-      message: 'The callback URL must begin with https.',
-    });
-    await expect(post('https://shop.example/', {}, '{}', options)).rejects.toMatchObject({
-      name: 'CallbackRefusedError',
-      message: expect.stringMatching(/^The host leads to an address that is on this machine/),
-    });
-    await expect(post('https://shop.example/', {}, '{}', { ...options, resolve: resolvingTo() })).rejects.toMatchObject(
-      {
-        name: 'CallbackRefusedError',
-        message: 'The host leads to an address that is none at all.',
-      },
-    );
+    const nowhere = { ...options, resolve: resolvingTo() };
+    const refused = { name: 'CallbackRefusedError' };
+    await expect(post('http://shop.example/', {}, '{}', options)).rejects.toMatchObject(refused);
+    await expect(post('https://shop.example/', {}, '{}', options)).rejects.toMatchObject(refused);
+    await expect(post('https://shop.example/', {}, '{}', nowhere)).rejects.toMatchObject(refused);
   });
 
   it('goes to the first allowed address, also if only one address is tried', async () => {

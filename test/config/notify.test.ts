@@ -1,17 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { readSettings, SettingsError } from '../../src/config/index.js';
+import { readSettings } from '../../src/config/index.js';
 import { run } from '../cli/run.js';
+import { problemsOf, settingsAtFault } from './settings-at-fault.js';
 import { secretBytes } from '../harness/secrets.js';
 
 const SECRET = `whsec_${secretBytes(3).toString('base64')}`;
 const KEY = 'R0UT1NGKEY0123456789';
-const problemsOf = (env: Record<string, string>): unknown => {
-  try {
-    return readSettings({ NOTIFY_SECRETS: SECRET, ...env }).notifyTargets;
-  } catch (error) {
-    return error instanceof SettingsError ? error.problems : error;
-  }
-};
+const withSecret = (env: Record<string, string>) => ({ NOTIFY_SECRETS: SECRET, ...env });
 
 describe('who is called', () => {
   it('is given by a URL and its form', () => {
@@ -32,10 +27,8 @@ describe('who is called', () => {
     'https://user:canary@a.example/',
     'pagerduty:https://events.example/',
   ])('is refused as %s, without a word of it', (text) => {
-    expect(problemsOf({ NOTIFY_URLS: text })).toEqual([
-      expect.stringMatching(/^NOTIFY_URLS has an entry 1 that is not right/),
-    ]);
-    expect(JSON.stringify(problemsOf({ NOTIFY_URLS: text }))).not.toContain('canary');
+    expect(settingsAtFault(withSecret({ NOTIFY_URLS: text }))).toEqual(['NOTIFY_URLS']);
+    expect(problemsOf(withSecret({ NOTIFY_URLS: text })).join()).not.toContain('canary');
   });
 
   it('is led to the docs at a URL, if one is given', () => {
@@ -46,13 +39,9 @@ describe('who is called', () => {
   });
 
   it('needs a secret to sign with, rising reminders, and a safe address for signs of life', () => {
-    expect(problemsOf({ NOTIFY_URLS: 'https://a.example', NOTIFY_SECRETS: '' })).toEqual([
-      expect.stringContaining('NOTIFY_SECRETS is missing'),
-    ]);
-    expect(problemsOf({ NOTIFY_ESCALATE_AFTER: '60,30', HEARTBEAT_URL: 'http://a.example' })).toEqual([
-      expect.stringContaining('NOTIFY_ESCALATE_AFTER must be'),
-      expect.stringContaining('HEARTBEAT_URL must be an https URL'),
-    ]);
+    expect(settingsAtFault({ NOTIFY_URLS: 'https://a.example', NOTIFY_SECRETS: '' })).toEqual(['NOTIFY_SECRETS']);
+    const wrong = withSecret({ NOTIFY_ESCALATE_AFTER: '60,30', HEARTBEAT_URL: 'http://a.example' });
+    expect(settingsAtFault(wrong)).toEqual(['NOTIFY_ESCALATE_AFTER', 'HEARTBEAT_URL']);
   });
 });
 
@@ -71,20 +60,15 @@ describe('where traces go', () => {
   it.each(['no value', 'a=canary%', 'a=canary%ff', 'a=1,,b=2'])(
     'is refused with headers like %s, and does not repeat them',
     (text) => {
-      const problems = problemsOf({ OTEL_EXPORTER_OTLP_HEADERS: text });
-      expect(problems).toEqual([
-        expect.stringContaining('OTEL_EXPORTER_OTLP_HEADERS must be comma-separated name=value'),
-      ]);
-      expect(JSON.stringify(problems)).not.toContain('canary');
+      const env = withSecret({ OTEL_EXPORTER_OTLP_HEADERS: text });
+      expect(settingsAtFault(env)).toEqual(['OTEL_EXPORTER_OTLP_HEADERS']);
+      expect(problemsOf(env).join()).not.toContain('canary');
     },
   );
 });
 
 it('`towline notify --test` says what to set if there is no receiver', async () => {
   const { code, err } = await run(['notify', '--test']);
-  expect([code, err]).toEqual([
-    expect.any(Number),
-    expect.stringContaining('NOTIFY_URLS and HEARTBEAT_URL are not set'),
-  ]);
   expect(code).not.toBe(0);
+  for (const name of ['NOTIFY_URLS', 'HEARTBEAT_URL']) expect(err).toContain(name);
 });

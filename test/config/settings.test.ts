@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { readSettings, SettingsError } from '../../src/config/index.js';
+import { readSettings } from '../../src/config/index.js';
 import { secretBytes } from '../harness/secrets.js';
+import { problemsOf, settingOf, settingsAtFault } from './settings-at-fault.js';
 
 const key = `k1:${secretBytes(1).toString('base64')}`;
 const live = {
@@ -12,20 +13,10 @@ const live = {
   PAYLOAD_KEYS: key,
 };
 
-function problemsOf(env: Record<string, string>): readonly string[] {
-  try {
-    readSettings(env);
-    return [];
-  } catch (error) {
-    if (error instanceof SettingsError) return error.problems;
-    throw error;
-  }
-}
-
 describe('settings', () => {
   it('refuse the switch that has no certificate checked, outside of development', () => {
     expect(problemsOf({ ...live, NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([
-      expect.stringMatching(/^NODE_TLS_REJECT_UNAUTHORIZED=0 is refused .* NODE_EXTRA_CA_CERTS/),
+      expect.stringMatching(/^NODE_TLS_REJECT_UNAUTHORIZED=0 .*NODE_EXTRA_CA_CERTS/),
     ]);
     expect(problemsOf({ ...live, NODE_TLS_REJECT_UNAUTHORIZED: '1' })).toEqual([]);
     expect(problemsOf({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toEqual([]);
@@ -69,23 +60,23 @@ describe('settings', () => {
   });
 
   it.each([
-    [{ OIDC_ISSUER: 'issuer.example' }, /^OIDC_ISSUER must be an https URL/],
-    [{ OIDC_ISSUER: 'http://issuer.example' }, /^OIDC_ISSUER must begin with https/],
-    [{ OIDC_ISSUER: 'https://issuer.example/?tenant=1' }, /^OIDC_ISSUER must not have a query/],
-    [{ OIDC_ISSUER: '' }, /^OIDC_ISSUER is missing/],
-    [{ OIDC_AUDIENCE: '' }, /^OIDC_AUDIENCE is missing/],
-    [{ OIDC_AUDIENCE: 'towline,,ui' }, /^OIDC_AUDIENCE must be comma-separated names/],
-    [{ OIDC_NAME_CLAIM: 'a claim' }, /^OIDC_NAME_CLAIM must be a claim/],
-    [{ OIDC_ROLE_CLAIM: 'realm..roles' }, /^OIDC_ROLE_CLAIM must be a claim/],
-    [{ OIDC_ROLES: 'oncall=operator,lead=king' }, /^OIDC_ROLES must be .* viewer, flows, operator, admin, .* entry 2/],
-    [{ OIDC_ALGORITHMS: 'RS256,HS256' }, /^OIDC_ALGORITHMS must be of RS256/],
-    [{ FOUR_EYES: 'refund-now,send-agian' }, /^FOUR_EYES must be "none" or actions of .*send-again.* entry 2 is not/],
-    [{ FOUR_EYES: 'none,refund-now' }, /^FOUR_EYES must be .* entry 1 is not/],
-    [{ FOUR_EYES: 'markets-*' }, /^FOUR_EYES must be .* entry 1 is not/],
-    [{ FOUR_EYES_ABOVE: 'KES:lots' }, /^FOUR_EYES_ABOVE has no decimal number above zero/],
-  ])('of people who may order: %j has one problem, which says what to do', (env, sentence) => {
+    [{ OIDC_ISSUER: 'issuer.example' }],
+    [{ OIDC_ISSUER: 'http://issuer.example' }],
+    [{ OIDC_ISSUER: 'https://issuer.example/?tenant=1' }],
+    [{ OIDC_ISSUER: '' }],
+    [{ OIDC_AUDIENCE: '' }],
+    [{ OIDC_AUDIENCE: 'towline,,ui' }],
+    [{ OIDC_NAME_CLAIM: 'a claim' }],
+    [{ OIDC_ROLE_CLAIM: 'realm..roles' }],
+    [{ OIDC_ROLES: 'oncall=operator,lead=king' }],
+    [{ OIDC_ALGORITHMS: 'RS256,HS256' }],
+    [{ FOUR_EYES: 'refund-now,send-agian' }],
+    [{ FOUR_EYES: 'none,refund-now' }],
+    [{ FOUR_EYES: 'markets-*' }],
+    [{ FOUR_EYES_ABOVE: 'KES:lots' }],
+  ])('of people who may order: %j has one problem, which names it', (env) => {
     const issuer = { OIDC_ISSUER: 'https://issuer.example', OIDC_AUDIENCE: 'towline' };
-    expect(problemsOf({ ...live, ...issuer, ...env })).toEqual([expect.stringMatching(sentence)]);
+    expect(settingsAtFault({ ...live, ...issuer, ...env })).toEqual(Object.keys(env));
   });
 
   it('say every problem at once, each by the name of its setting, and never a secret', () => {
@@ -100,70 +91,66 @@ describe('settings', () => {
       DATABASE_URL: 'mysql://user:hush-password@db/towline',
       LOG_LEVEL: 'loud',
     });
-    for (const name of [
-      'SERVICE_BASE_URL',
-      'SERVICE_TOKEN',
-      'PUBLIC_URL',
-      'GATEWAY_PORT',
-      'GATEWAY_TOKENS',
-      'SETTLEMENT_SECRETS',
-      'PAYLOAD_KEYS',
-      'TIME_SCALE',
-      'DATABASE_URL',
-      'LOG_LEVEL',
-    ]) {
-      expect(problems.some((problem) => problem.startsWith(name))).toBe(true);
-    }
+    expect(problems.map(settingOf)).toEqual(
+      expect.arrayContaining([
+        'SERVICE_BASE_URL',
+        'SERVICE_TOKEN',
+        'PUBLIC_URL',
+        'GATEWAY_PORT',
+        'GATEWAY_TOKENS',
+        'SETTLEMENT_SECRETS',
+        'PAYLOAD_KEYS',
+        'TIME_SCALE',
+        'DATABASE_URL',
+        'LOG_LEVEL',
+      ]),
+    );
     expect(problems.join('\n')).not.toMatch(/hush|tiny-secret|not-a-key/);
   });
 
   it.each([
-    ['the development token beyond loopback', { ...live, GATEWAY_TOKENS: '' }, /GATEWAY_TOKENS is missing/],
-    ['the same token given by name', { ...live, GATEWAY_TOKENS: 'dev:admin:dev-token' }, /token of development/],
-    [
-      'a secret that can be guessed',
-      { ...live, GATEWAY_TOKENS: 'ann:operator:secret-of-ann' },
-      /GATEWAY_TOKENS has a secret of fewer than 22 characters/,
-    ],
+    ['the development token beyond loopback', { ...live, GATEWAY_TOKENS: '' }, 'GATEWAY_TOKENS'],
+    ['the same token given by name', { ...live, GATEWAY_TOKENS: 'dev:admin:dev-token' }, 'GATEWAY_TOKENS'],
+    ['a secret that can be guessed', { ...live, GATEWAY_TOKENS: 'ann:operator:secret-of-ann' }, 'GATEWAY_TOKENS'],
     [
       'the token of development behind a proxy that makes it public',
       { PUBLIC_URL: 'https://towline.example', GATEWAY_TOKENS: 'dev:admin:dev-token', PAYLOAD_KEYS: key },
-      /token of development/,
+      'GATEWAY_TOKENS',
     ],
     [
       'a secret of few characters',
       { ...live, GATEWAY_TOKENS: `ann:operator:${'abcdefg'.repeat(6)}` },
-      /a few characters that repeat/,
+      'GATEWAY_TOKENS',
     ],
-    ['two places for the token', { SERVICE_TOKEN: 'a', SERVICE_TOKEN_FILE: 'b' }, /both set/],
-    ['two places for the tokens', { GATEWAY_TOKENS: 'a', GATEWAY_TOKENS_FILE: 'b' }, /both set/],
-    ['a file of keys that is not there', { PAYLOAD_KEYS_FILE: '/none/keys' }, /PAYLOAD_KEYS_FILE: .*ENOENT/],
+    ['two places for the token', { SERVICE_TOKEN: 'a', SERVICE_TOKEN_FILE: 'b' }, 'SERVICE_TOKEN'],
+    ['two places for the tokens', { GATEWAY_TOKENS: 'a', GATEWAY_TOKENS_FILE: 'b' }, 'GATEWAY_TOKENS'],
+    ['a file of keys that is not there', { PAYLOAD_KEYS_FILE: '/none/keys' }, 'PAYLOAD_KEYS_FILE'],
     [
       'a service behind an address of this machine without keys',
       { SERVICE_BASE_URL: 'http://127.0.0.1:9000', SERVICE_TOKEN: 'live' },
-      /PAYLOAD_KEYS is missing.* DEVELOPMENT=true/,
+      'PAYLOAD_KEYS',
     ],
-    ['development with a live service', { ...live, DEVELOPMENT: 'true' }, /DEVELOPMENT=true is refused/],
-    ['development behind a public URL', { PUBLIC_URL: 'https://t.example', DEVELOPMENT: 'true' }, /=true is refused/],
+    ['development with a live service', { ...live, DEVELOPMENT: 'true' }, 'DEVELOPMENT'],
+    ['development behind a public URL', { PUBLIC_URL: 'https://t.example', DEVELOPMENT: 'true' }, 'DEVELOPMENT'],
     ...['', '?sslmode=require', '?sslmode=verify-full&sslmode=disable', '?host=db.example'].map(
-      (query): [string, Record<string, string>, RegExp] => [
+      (query): [string, Record<string, string>, string] => [
         `a database elsewhere without verified TLS (${query || 'nothing said'})`,
         { DATABASE_URL: `postgres://u:p@${query.includes('host') ? 'localhost' : 'db.example'}/t${query}` },
-        /DATABASE_URL must have sslmode=verify-full/,
+        'DATABASE_URL',
       ],
     ),
-    ['trust by signature without a secret', { SETTLEMENT_TRUST: 'signed' }, /SETTLEMENT_SECRETS is missing/],
-    ['trust by network without networks', { SETTLEMENT_TRUST: 'network' }, /SETTLEMENT_NETWORKS is missing/],
-    ['a network that is everybody', { SETTLEMENT_NETWORKS: '0.0.0.0/0' }, /SETTLEMENT_NETWORKS must be/],
-    ['a short capability', { SETTLEMENT_CAPABILITY: 'abc' }, /SETTLEMENT_CAPABILITY must be/],
+    ['trust by signature without a secret', { SETTLEMENT_TRUST: 'signed' }, 'SETTLEMENT_SECRETS'],
+    ['trust by network without networks', { SETTLEMENT_TRUST: 'network' }, 'SETTLEMENT_NETWORKS'],
+    ['a network that is everybody', { SETTLEMENT_NETWORKS: '0.0.0.0/0' }, 'SETTLEMENT_NETWORKS'],
+    ['a short capability', { SETTLEMENT_CAPABILITY: 'abc' }, 'SETTLEMENT_CAPABILITY'],
     [
       'a rule for an operation that moves no money',
       { DUPLICATE_REFERENCE: 'getOfframp=rejected' },
-      /DUPLICATE_REFERENCE/,
+      'DUPLICATE_REFERENCE',
     ],
-    ['a user in a URL', { SERVICE_BASE_URL: 'https://me:hush@service.example' }, /must not carry/],
-  ])('refuse %s', (_what, env, sentence) => {
-    expect(problemsOf(env as Record<string, string>).join('\n')).toMatch(sentence);
+    ['a user in a URL', { SERVICE_BASE_URL: 'https://me:hush@service.example' }, 'SERVICE_BASE_URL'],
+  ])('refuse %s, by its name', (_what, env, name) => {
+    expect(settingsAtFault(env as Record<string, string>)).toContain(name);
   });
 
   it('take a database of this machine, one that proves who it is, and another one if that is said', () => {

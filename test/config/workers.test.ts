@@ -1,15 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { readSettings, SettingsError } from '../../src/config/index.js';
+import { readSettings } from '../../src/config/index.js';
 import { run } from '../cli/run.js';
-
-const problemsOf = (env: Record<string, string>): unknown => {
-  try {
-    readSettings(env);
-    return undefined;
-  } catch (error) {
-    return error instanceof SettingsError ? error.problems : error;
-  }
-};
+import { settingsAtFault } from './settings-at-fault.js';
 
 describe('the settings of workers', () => {
   it('are the SDK’s places for each queue, no limit of money, and no probes', () => {
@@ -34,35 +26,33 @@ describe('the settings of workers', () => {
       workerMetricsHost: '127.0.0.1',
       workerMetricsPort: 8403,
     });
-    expect(problemsOf({ WORKER_METRICS_PORT: '0', WORKER_METRICS_HOST: 'here' })).toEqual([
-      expect.stringContaining('WORKER_METRICS_HOST must be an IP address'),
-      expect.stringContaining('WORKER_METRICS_PORT must be a port number above 0'),
+    expect(settingsAtFault({ WORKER_METRICS_PORT: '0', WORKER_METRICS_HOST: 'here' })).toEqual([
+      'WORKER_METRICS_HOST',
+      'WORKER_METRICS_PORT',
     ]);
-    expect(problemsOf({ WORKER_METRICS_PORT: '8402', WORKER_PROBE_PORT: '8402' })).toEqual([
-      'WORKER_METRICS_PORT and WORKER_PROBE_PORT are the same.',
+    expect(settingsAtFault({ WORKER_METRICS_PORT: '8402', WORKER_PROBE_PORT: '8402' })).toEqual([
+      'WORKER_METRICS_PORT',
     ]);
   });
 
   it.each(['money', 'money:0', 'money:5,money:6', 'other:5', 'money:10000', 'money:5:6'])(
-    'refuse the places %s, and say what is right',
+    'refuse the places %s',
     (text) => {
-      expect(problemsOf({ WORKER_SLOTS: text })).toEqual([
-        expect.stringContaining('WORKER_SLOTS must be comma-separated queue:number, such as money:50'),
-      ]);
+      expect(settingsAtFault({ WORKER_SLOTS: text })).toEqual(['WORKER_SLOTS']);
     },
   );
 
   it.each(['a version', '-1'])('refuse %s as a version', (text) => {
-    expect(problemsOf({ WORKER_BUILD_ID: text })).toEqual([expect.stringMatching(/^WORKER_BUILD_ID must be 1 to 128/)]);
+    expect(settingsAtFault({ WORKER_BUILD_ID: text })).toEqual(['WORKER_BUILD_ID']);
   });
 
   it.each(['0', '-1', 'fast'])('refuse %s as a rate of money', (text) => {
-    expect(problemsOf({ MONEY_RATE_LIMIT: text })).toEqual([expect.stringMatching(/^MONEY_RATE_LIMIT must be/)]);
+    expect(settingsAtFault({ MONEY_RATE_LIMIT: text })).toEqual(['MONEY_RATE_LIMIT']);
   });
 });
 
 it.each(['other', 'money,other', 'money,money', ''])('`towline worker --queues "%s"` is refused', async (queues) => {
   const { code, err } = await run(['worker', '--queues', queues]);
-  expect([code, err]).toEqual([expect.any(Number), expect.stringContaining('Use some of flows, money, lookups')]);
+  expect(err).toContain('flows, money, lookups');
   expect(code).not.toBe(0);
 });

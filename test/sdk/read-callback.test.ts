@@ -45,9 +45,9 @@ describe('a callback', () => {
   });
 
   test.each([
-    ['empty', [SECRET, ''], 'secrets[1] is empty'],
-    ['empty after its prefix', ['whsec_'], 'secrets[0] is no secret'],
-    ['not base64', ['whsec_not base64!'], 'secrets[0] is no secret'],
+    ['empty', [SECRET, ''], 'secrets[1]'],
+    ['empty after its prefix', ['whsec_'], 'secrets[0]'],
+    ['not base64', ['whsec_not base64!'], 'secrets[0]'],
   ])(
     'cannot be verified with a secret that is %s, which is said, and is no fault of its sender',
     (_, secrets, says) => {
