@@ -150,7 +150,7 @@ describe('settings', () => {
     ],
     ['a user in a URL', { SERVICE_BASE_URL: 'https://me:hush@service.example' }, 'SERVICE_BASE_URL'],
   ])('refuse %s, by its name', (_what, env, name) => {
-    expect(settingsAtFault(env as Record<string, string>)).toContain(name);
+    expect(settingsAtFault(env)).toContain(name);
   });
 
   it('take a database of this machine, one that proves who it is, and another one if that is said', () => {

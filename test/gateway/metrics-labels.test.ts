@@ -18,7 +18,6 @@ it('metrics: value in flight has a series for each currency and token of the int
         overdue: 0,
         undelivered: 0,
         countedAtMs: 0,
-        value: { atMs: 0, listedAtMs: 0, openRuns: 0, amounts: {}, withoutAmount: 0 },
       }),
   });
   const { text } = await metrics.print();
