@@ -5,6 +5,7 @@ import { BRIDGE_STATUSES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.
 import { checkFits, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { UNREADABLE } from '../protocol/messages.js';
 import { amountFact, fieldsOf, IDENTIFIER, isGiven, isObject, memberOf, PLAIN_WORD, referencesIn } from './callback.js';
+import { readLightningInvoice } from '../readers/lightning-invoice.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { assetFacts, factsIn } from './record-facts.js';
 
@@ -66,6 +67,10 @@ function bridgeEvent(body: unknown): EventReading | undefined {
     amountMsat: amountIn(event.crypto_payment?.amount_msat, 'crypto_payment', 'amount_msat'),
     cryptoReceivedAt: givenFact(said('crypto_payment', 'received_at'), /^[\d:TZ.+-]{10,40}$/),
     failureStage: givenFact(said('failure_details', 'failure_stage'), PLAIN_WORD),
+    refundStartedAt: givenFact(said('refund_details', 'refund_initiated_at'), /^[\d:TZ.+-]{10,40}$/),
+    refundMethodUsed: givenFact(said('refund_details', 'refund_method_used'), PLAIN_WORD),
+    refundHash: givenFact(refundHashIn(memberOf(fields, 'refund_details')), /^\w{1,128}$/),
+    refundInvoiceExpiresAt: expiryOf(said('refund_details', 'refund_invoice')),
     refundStatus: givenFact(said('refund_details', 'refund_status'), PLAIN_WORD),
     refundCryptoAmount: amountIn(event.refund_details?.refund_crypto_amount, 'refund_details', 'refund_crypto_amount'),
     refundAnnounced: isGiven(memberOf(fields, 'refund_details')) ? 'true' : undefined,
@@ -73,6 +78,18 @@ function bridgeEvent(body: unknown): EventReading | undefined {
   // The service spells the caller's reference in three ways.
   const references = referencesIn(fields, ['provider_reference_id', 'referenceId', 'reference_id']);
   return { references, status, facts };
+}
+
+/** The hash of the payment by which the service refunds: the interface's own member, or as others name it. */
+const refundHashIn = (details: unknown): unknown =>
+  ['refund_payment_hash', 'refund_transaction_hash', 'transaction_hash']
+    .map((member) => memberOf(details, member))
+    .find(isGiven);
+
+/** When the Lightning invoice can no longer be paid; undefined for what is none. */
+function expiryOf(invoice: unknown): string | undefined {
+  const read = readLightningInvoice(invoice);
+  return typeof read === 'string' ? undefined : new Date(read.expiresAtMs).toISOString();
 }
 
 /** The text, if it has this form. */

@@ -87,7 +87,7 @@ export function settlementBody(deposit: Deposit, status: BridgeStatus, clock: Cl
       status === 'COMPLETED' ? settlementDetails(deposit, script.mismatchingAmount === true, clock) : undefined,
     failure_details: status === 'FAILED' ? failureDetails('settlement', clock) : undefined,
     refund_details:
-      status === 'FAILED' && script.announcesRefund === true ? refundDetails(deposit, 'PENDING', clock) : undefined,
+      status === 'FAILED' && script.refund !== undefined ? refundDetails(deposit, script.refund, clock) : undefined,
   };
 }
 

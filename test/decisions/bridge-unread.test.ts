@@ -19,7 +19,7 @@ describe('an event of the bridge', () => {
   test('is read whatever it says nothing about: null, an empty text or an empty list', () => {
     const details = { crypto_payment: null, settlement_details: [], failure_details: '', refund_details: null };
     const body = { ...NOTHING, ...details, provider_reference_id: 'r-1', status: 'REFUNDED' };
-    expect(read(body)).toEqual({ reference: 'r-1', status: 'REFUNDED', facts: {} });
+    expect(read(body)).toEqual({ references: ['r-1'], status: 'REFUNDED', facts: {} });
   });
 
   test.each([
@@ -44,6 +44,9 @@ describe('an event of the bridge', () => {
     ['the details of its refund', { status: 'FAILED', refund_details: 'COMPLETED' }, { body: UNREADABLE }],
     ['the details of its payment', { status: 'FAILED', crypto_payment: ['USDC'] }, { body: UNREADABLE }],
     ["its refund's status", { refund_details: { refund_status: true } }, { refundStatus: UNREADABLE }],
+    ['when its refund began', { refund_details: { refund_initiated_at: 7 } }, { refundStartedAt: UNREADABLE }],
+    ['how it is refunded', { refund_details: { refund_method_used: {} } }, { refundMethodUsed: UNREADABLE }],
+    ['the hash of its refund', { refund_details: { refund_payment_hash: ' ? ' } }, { refundHash: UNREADABLE }],
     ['when crypto came in', { crypto_payment: { received_at: 1_700_000_000_000 } }, { cryptoReceivedAt: UNREADABLE }],
     ['a chain', { crypto_payment: { chain: 7 } }, { chain: UNREADABLE }],
     ['a token', { token: ['USDC'] }, { token: UNREADABLE }],
@@ -96,8 +99,8 @@ describe('an event of any kind', () => {
   test('is a bare one if its data are an empty list, and an unread one under its reference if they are a text', () => {
     const body = { event: 'transaction.withdrawal.status.updated', referenceId: 'r-1', status: 'SUCCESS' };
     const read = (data: unknown) => flowOf('bank-withdrawal').readEvent({ ...body, data });
-    expect(read([])).toMatchObject({ reference: 'r-1', status: 'SUCCESS', facts: {} });
-    expect(read('ok')).toMatchObject({ reference: 'r-1', status: 'SUCCESS', facts: { body: UNREADABLE } });
+    expect(read([])).toMatchObject({ references: ['r-1'], status: 'SUCCESS', facts: {} });
+    expect(read('ok')).toMatchObject({ references: ['r-1'], status: 'SUCCESS', facts: { body: UNREADABLE } });
   });
 
   test.each(['bank-withdrawal', 'bank-checkout', 'card-deposit'] as const)(

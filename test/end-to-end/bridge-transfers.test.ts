@@ -32,6 +32,7 @@ describe('bridge transfers through gateway, worker and sandbox', () => {
     ['statuses-by-callback-only', 'completed', {}],
     ['failed-then-refunded', 'refunded', {}],
     ['failed-no-refund', 'refunded', { refund: { auto: true } }],
+    ['failed-refund-begun', 'parked', { refund: { auto: true } }],
     ['failed-early', 'failed', {}],
     ['rejected', 'failed', {}],
     ['rate-expired', 'completed', {}],

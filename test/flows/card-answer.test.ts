@@ -51,11 +51,11 @@ describe('an event of a card deposit', () => {
   it('is read by its name if it is "payment.confirmed", and with either spelling of the reference', () => {
     const body = { event: 'payment.confirmed', data: { reference_id: 'r-1', amount: 1250.5, currency: 'ZAR' } };
     expect(cardDepositFlow.readEvent(body)).toEqual({
-      reference: 'r-1',
+      references: ['r-1'],
       status: 'CONFIRMED',
       facts: { amount: '1250.5', currency: 'ZAR' },
     });
     const other = { event: 'transaction.deposit.status.updated', data: { referenceId: 'r-1', status: 'FAILED' } };
-    expect(cardDepositFlow.readEvent(other)).toMatchObject({ reference: 'r-1', status: 'FAILED' });
+    expect(cardDepositFlow.readEvent(other)).toMatchObject({ references: ['r-1'], status: 'FAILED' });
   });
 });

@@ -39,6 +39,6 @@ export default {
   open: { ending: 'silent', rest: ['COMPLETED'] },
   fails: { ending: 'failed-early', reason: 'failed_at_service' },
   refunds: 'failed-then-refunded',
-  endings: ['failed-then-refunded', 'failed-no-refund', 'failed-early', 'no-callbacks-ever', 'no-settlement-ever', 'silent', 'slow', 'statuses-by-callback-only', 'completed-then-refunded', 'mismatching-amount', 'rejected', 'rate-expired'], // prettier-ignore
+  endings: ['failed-then-refunded', 'failed-no-refund', 'failed-refund-begun', 'failed-early', 'no-callbacks-ever', 'no-settlement-ever', 'silent', 'slow', 'statuses-by-callback-only', 'completed-then-refunded', 'mismatching-amount', 'rejected', 'rate-expired'], // prettier-ignore
   overdue: 'no_settlement',
 } satisfies KindUnderTest;

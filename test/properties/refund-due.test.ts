@@ -100,6 +100,19 @@ describe('a refund', () => {
     expect(fundsHeld({ failure, statuses: NOTHING_SEEN, cameIn, unverified: [] })).toBe('shown');
   });
 
+  it.each(['refundStartedAt', 'refundMethodUsed', 'refundHash'])(
+    'is begun if a FAILED gives its %s, readable or not, whatever its status says, in any order of the events',
+    (sign) => {
+      for (const fact of ['2026-01-01T00:00:00Z', UNREADABLE]) {
+        const begun = { refundStatus: 'PENDING', [sign]: fact };
+        for (const other of [{}, { refundStatus: 'PENDING' }, { refundStatus: 'FAILED' }]) {
+          expect(refundBegun(factsTogether(begun, other))).toBe(true);
+          expect(refundBegun(factsTogether(other, begun))).toBe(true);
+        }
+      }
+    },
+  );
+
   it('is not begun if no event says a word of it', () => {
     expect([{}, { refundStatus: '' }, { refundStatus: ' , ' }].map(refundBegun)).toEqual([false, false, false]);
   });

@@ -135,6 +135,7 @@ describe('a bridge deposit', () => {
   it.each([
     ['failed-then-refunded', ['SETTLING', 'FAILED', 'REFUNDED']],
     ['failed-no-refund', ['SETTLING', 'FAILED']],
+    ['failed-refund-begun', ['SETTLING', 'FAILED']],
     ['completed-then-refunded', ['SETTLING', 'COMPLETED', 'REFUNDED']],
     ['no-settlement-ever', ['PAYMENT_CONFIRMED']],
     ['statuses-by-callback-only', ['SETTLING', 'COMPLETED']],
@@ -147,13 +148,20 @@ describe('a bridge deposit', () => {
     expect((await rig.statuses('r1')).slice(-last.length)).toEqual(last);
   });
 
-  it('announces a refund if one is due, and none if no crypto was paid', async () => {
+  it('reports a refund that it begins, announces one that it does not begin, and none if no crypto was paid', async () => {
     await rig.deposit('late', { amount: 1000.13 });
+    await rig.deposit('never', { amount: 1000.14 });
     await rig.deposit('early', { amount: 1000.15 });
     await rig.advance(20 * STEP_MS);
     const failed = (reference: string) =>
       rig.receiver.received.find(({ path, body }) => path.endsWith(reference) && body.status === 'FAILED')?.body;
-    expect(failed('late')).toMatchObject({ refund_details: { refund_status: 'PENDING' }, failure_details: {} });
+    const begun = { refund_method_used: 'lightning_invoice', refund_initiated_at: expect.any(String) };
+    expect(failed('late')).toMatchObject({
+      refund_details: { refund_status: 'PENDING', ...begun },
+      failure_details: {},
+    });
+    expect(failed('never')).toMatchObject({ refund_details: { refund_status: 'PENDING' } });
+    for (const member of Object.keys(begun)) expect(failed('never')?.refund_details).not.toHaveProperty(member);
     expect(failed('early')).toMatchObject({ failure_details: { failure_stage: 'deposit' } });
     expect(failed('early')).not.toHaveProperty('refund_details');
     expect(callbackStatuses()).toContain('REFUNDED');

@@ -1,6 +1,7 @@
 import type { Evidence } from '../../src/protocol/decisions.js';
 import { isUnread, UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
 import type { Facts } from '../../activities/types.js';
+import { pick } from '../engine/evidence.js';
 import { asBridgeStatus, cryptoWasPaid, type SeenStatuses } from './statuses.js';
 
 /**
@@ -16,9 +17,24 @@ const BEFORE_PAYMENT = /^(deposit|deposit_initiated|fiat_deposit|fiat_collection
 const NOT_BEGUN =
   /^(pending|none|not[ _-]?(started|initiated|applicable|required)|failed|rejected|declined|cancell?ed)$/i;
 
+/** Each of these is there only once the service has begun its refund, whatever word says how it goes. */
+const SIGNS_OF_BEGINNING = ['refundStartedAt', 'refundMethodUsed', 'refundHash'] as const;
+
 /** Whether the service's own refund may be done or in progress, by a FAILED event or by several together. */
 export function refundBegun(facts: Facts): boolean {
-  return refundWords(facts).some((word) => !NOT_BEGUN.test(word));
+  return (
+    SIGNS_OF_BEGINNING.some((sign) => facts[sign] !== undefined) ||
+    refundWords(facts).some((word) => !NOT_BEGUN.test(word))
+  );
+}
+
+/**
+ * What a FAILED says of a refund that the service has begun, for the person who decides: an invoice over Lightning can
+ * no longer be paid once it has expired, while nothing on a chain expires.
+ */
+export function shownBeginning(facts: Facts): Facts | null {
+  const shown = pick(facts, [...SIGNS_OF_BEGINNING, 'refundInvoiceExpiresAt']);
+  return refundBegun(facts) && Object.keys(shown).length > 0 ? shown : null;
 }
 
 const refundWords = ({ refundStatus }: Facts): readonly string[] =>

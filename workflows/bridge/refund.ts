@@ -13,7 +13,7 @@ import { readInbox } from '../engine/inbox.js';
 import { askAbout } from '../engine/park.js';
 import { holdBack } from '../engine/stop.js';
 import { submit } from '../engine/submit.js';
-import { refundBegun } from './refund-due.js';
+import { refundBegun, shownBeginning } from './refund-due.js';
 import { decideConflict, isDecided } from './conflict.js';
 import { confirmRefund } from './confirm-refund.js';
 import { refunded, refundedByThem, refundedElsewhere } from './refunded-elsewhere.js';
@@ -166,8 +166,10 @@ const theirsBegun = ({ failure }: Transfer) => refundBegun(failure?.facts ?? {})
 
 /** Whether crypto was paid, and what trusted events say about the service's own refund of it; null: nothing. */
 function knownNow(transfer: Transfer) {
-  const theirRefund = transfer.failure?.facts['refundStatus'] ?? null;
-  return { cryptoPaid: endEvidence(transfer).fundsHeld, theirRefund };
+  const facts = transfer.failure?.facts ?? {};
+  const begun = shownBeginning(facts);
+  const theirs = { theirRefund: facts['refundStatus'] ?? null, ...(begun === null ? {} : { theirRefundBegun: begun }) };
+  return { cryptoPaid: endEvidence(transfer).fundsHeld, ...theirs };
 }
 
 /** False once less may be sent back than when the terms were made. */

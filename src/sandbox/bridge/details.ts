@@ -12,17 +12,20 @@ export const failureDetails = (stage: 'deposit' | 'settlement', clock: Clock) =>
   failed_at: clock.iso(),
 });
 
-/** `refund_details`, present "when failed and a refund was started". */
-export function refundDetails(deposit: Deposit, status: 'PENDING' | 'COMPLETED', clock: Clock) {
+/** `refund_details`, present "when failed and a refund was started"; of one that is only announced, what is to come back. */
+export function refundDetails(deposit: Deposit, status: 'announced' | 'begun' | 'done', clock: Clock) {
   const { refundConfig: config } = deposit;
-  return {
+  const begun = {
     refund_method_used: config.primary_method,
+    refund_initiated_at: clock.iso(),
+    refund_payment_hash: config.refund_payment_hash,
+  };
+  return {
+    ...(status === 'announced' ? {} : begun),
     chain: config.chain,
     token: config.token,
-    refund_initiated_at: clock.iso(),
-    refund_status: status,
+    refund_status: status === 'done' ? 'COMPLETED' : 'PENDING',
     refund_invoice: config.refund_invoice,
-    refund_payment_hash: config.refund_payment_hash,
     refund_amount_msat: config.refund_amount_msat,
     refund_crypto_amount: config.refund_crypto_amount,
   };
@@ -64,7 +67,9 @@ export function bridgeData(deposit: Deposit, status: BridgeStatus, clock: Clock)
 }
 
 function announcedRefund(deposit: Deposit, status: BridgeStatus, clock: Clock) {
-  if (status === 'REFUNDED') return refundDetails(deposit, 'COMPLETED', clock);
-  const announced = status === 'FAILED' && deposit.paidOut && scriptOf(deposit.ending).announcesRefund === true;
-  return announced ? refundDetails(deposit, 'PENDING', clock) : undefined;
+  if (status === 'REFUNDED') return refundDetails(deposit, 'done', clock);
+  const { refund } = scriptOf(deposit.ending);
+  return status === 'FAILED' && deposit.paidOut && refund !== undefined
+    ? refundDetails(deposit, refund, clock)
+    : undefined;
 }

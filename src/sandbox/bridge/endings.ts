@@ -12,8 +12,8 @@ interface Script {
   readonly provider: readonly ProviderReport[];
   /** False: `callback_url` is never called. */
   readonly callbacks: boolean;
-  /** A FAILED that announces a refund (`refund_details`); only if the crypto had been paid. */
-  readonly announcesRefund?: boolean;
+  /** What a FAILED reports of the service's refund (`refund_details`); only if the crypto had been paid. */
+  readonly refund?: 'announced' | 'begun';
   /** Steps take `slowFactor` times longer. */
   readonly slow?: boolean;
   /** The provider's COMPLETED has another amount than the deposit. */
@@ -35,19 +35,24 @@ const completed = {
   callbacks: true,
 } as const satisfies Script;
 
-const failed = { ...completed, provider: ['SETTLING', 'FAILED'], announcesRefund: true } as const satisfies Script;
+const failed = { ...completed, provider: ['SETTLING', 'FAILED'], refund: 'begun' } as const satisfies Script;
 
 /** Every way a bridge deposit can go, as data. `advance()` in `lifecycle.ts` reads it. */
 export const BRIDGE_ENDINGS = {
   completed,
   'failed-then-refunded': {
     ...failed,
-    story: 'the provider fails with a refund announced; one step later the service reports REFUNDED',
+    story: 'the provider fails with a refund begun; one step later the service reports REFUNDED',
     next: { ...PAYING, FAILED: 'REFUNDED' },
   },
   'failed-no-refund': {
     ...failed,
     story: 'the provider fails with a refund announced that never comes: the integrator must refund by itself',
+    refund: 'announced',
+  },
+  'failed-refund-begun': {
+    ...failed,
+    story: 'the provider fails with a refund begun, and nothing reports how that ended: a person must look',
   },
   'failed-early': {
     ...completed,
@@ -113,6 +118,7 @@ export const BRIDGE_MAGIC_AMOUNTS: Readonly<Record<string, BridgeEnding>> = {
   '.19': 'slow',
   '.21': 'completed-then-refunded',
   '.22': 'mismatching-amount',
+  '.23': 'failed-refund-begun',
   '.41': 'rejected',
   '.42': 'insufficient-funds',
   '.43': 'rate-expired',
