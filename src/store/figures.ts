@@ -1,5 +1,5 @@
 import { integer, type SqlConnection } from './sql-connection.js';
-import { ENDED_BY_ORDER } from './sql-claims.js';
+import { ENDED_BY_ORDER } from './claim-steps.js';
 
 /** The figures of the store for metrics, each from an index: their cost does not grow with the number of rows. */
 export interface StoreFigures {

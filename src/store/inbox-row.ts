@@ -22,6 +22,9 @@ export interface StoredEvent {
   readonly repeats: number;
 }
 
+/** What a flow says of a row, as a condition: what it said before stays, but that an event is not proven may change. */
+export const CAN_BE_SETTLED = `(settled_at IS NULL OR state = 'unverified')`;
+
 /** The place that a sealed column of an event is bound to. */
 export function placeOf(id: string, column: 'body' | 'detail'): readonly string[] {
   return ['inbox', id, column];

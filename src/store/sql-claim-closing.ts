@@ -10,6 +10,7 @@ import {
   type SealedColumn,
 } from './claim-row.js';
 import type { ClaimKey, ClaimOrder, ClaimStore, UnsentClaim } from './claim.js';
+import { UNDER_WAY } from './claim-steps.js';
 import { turnOf, type SqlConnection } from './sql-connection.js';
 import { waitsToBeMatched, type GuardSql } from './sql-guard.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
@@ -21,9 +22,6 @@ interface Condition {
   readonly params: readonly SqlValue[];
 }
 const ALWAYS: Condition = { sql: 'true', params: [] };
-/** Claims of a flow that were sent after a given time; in a restored store it is unknown when they were sent. */
-const UNDER_WAY = `(SELECT COUNT(*) FROM claims
-    WHERE flow_id = ? AND phase = 'sending' AND COALESCE(sending_at, reserved_at) > ?)`;
 
 interface ClaimClosing extends Pick<ClaimStore, 'recordDecision' | 'voidUnsent' | 'closeByOrder'> {
   /** Records a person's order about a claim, if it is there and the condition holds. */

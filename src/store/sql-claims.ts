@@ -12,7 +12,15 @@ import {
   type ClaimRow,
   type SealedColumn,
 } from './claim-row.js';
-import { NO_LAST_WORDS, type ClaimKey, type ClaimStore, type ContradictionGuard, type Reservation } from './claim.js';
+import type { ClaimKey, ClaimStore, ContradictionGuard, Reservation } from './claim.js';
+import {
+  CAN_BE_ANSWERED,
+  CAN_BE_CLOSED,
+  CAN_BE_SENT_AGAIN,
+  CAN_BE_TAKEN_OVER,
+  ENDED_BY_ORDER,
+  LAST_WORDS,
+} from './claim-steps.js';
 import { createClaimClosing } from './sql-claim-closing.js';
 import { guardSql, waitsToBeMatched } from './sql-guard.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
@@ -22,11 +30,6 @@ import { NEVER_RESERVED, newestMac, sameFingerprint } from '../protocol/fingerpr
 import type { Rejection } from '../protocol/messages.js';
 import { StoreUnavailableError } from './store-errors.js';
 
-const LAST_WORDS = `FROM claim_orders o
-    WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
-    AND o.action NOT IN (${NO_LAST_WORDS.map((action) => `'${action}'`).join(', ')})`;
-/** A person decided how its flow ended. */
-export const ENDED_BY_ORDER = `EXISTS (SELECT 1 ${LAST_WORDS})`;
 /** The last order of another send was taken back: an attempt of that time must not leave the claim open to another one. */
 const HELD_BACK = `(${SENDS_ORDERED} > 0 AND 'held-back' = (SELECT o.action FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
@@ -34,10 +37,6 @@ const HELD_BACK = `(${SENDS_ORDERED} > 0 AND 'held-back' = (SELECT o.action FROM
 const SELECT_WITH_LAST_WORD = `SELECT claims.*, (SELECT action ${LAST_WORDS} ORDER BY o.seq DESC LIMIT 1) AS last_word
     FROM claims WHERE ${OF_KEY}`;
 const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;
-
-/** Not sent after the given time; in a restored store it is unknown when it was sent. */
-const SENT_UNTIL = `COALESCE(sending_at, reserved_at) <= ?`;
-const CLOSABLE = `(phase = 'reserved' OR (phase = 'sending' AND ${SENT_UNTIL}))`;
 
 const PURGED_AT_ONCE = 500;
 /** As the index `claims_with_answer` has it. */
@@ -88,7 +87,7 @@ export function createSqlClaims(deps: {
                 FROM deployment WHERE ${store === undefined ? 'true' : 'id = ? AND epoch >= ?'}
                 ON CONFLICT (account, operation, reference) DO UPDATE
                 SET owner = excluded.owner, flow_id = excluded.flow_id, reserved_at = excluded.reserved_at
-                WHERE claims.phase = 'reserved' AND claims.fingerprint IN (SELECT value FROM ${db.dialect.elements}(?))`,
+                WHERE ${CAN_BE_TAKEN_OVER} AND claims.fingerprint IN (SELECT value FROM ${db.dialect.elements}(?))`,
           params: [
             ...values(key),
             epoch,
@@ -153,7 +152,7 @@ export function createSqlClaims(deps: {
         { sql: SELECT_WITH_LAST_WORD, params: values(key) },
         {
           sql: `UPDATE claims SET phase = 'answered', answer = ?, kept = ?, ended_at = ?
-                WHERE ${OF_KEY} AND phase <> 'answered'`,
+                WHERE ${OF_KEY} AND ${CAN_BE_ANSWERED}`,
           params: [seal(key, 'answer', answer ?? null), seal(key, 'kept', came), now(), ...values(key)],
         },
       ]);
@@ -183,20 +182,20 @@ export function createSqlClaims(deps: {
       changed(key, [
         closing.order(key, 'send-again', given, {
           params: [newOwner, sentUntilMs],
-          sql: `phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER} AND ${SENT_UNTIL}`,
+          sql: CAN_BE_SENT_AGAIN,
         }),
         {
           sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, sending_at = NULL, rejection = NULL, kept = NULL
-                WHERE ${OF_KEY} AND phase = 'sending' AND owner <> ? AND NOT ${ENDED_BY_ORDER} AND ${SENT_UNTIL}`,
+                WHERE ${OF_KEY} AND ${CAN_BE_SENT_AGAIN}`,
           params: [newOwner, now(), ...values(key), newOwner, sentUntilMs],
         },
       ]),
 
     closeNotExecuted: (key, given, sentUntilMs = LATEST) =>
       changed(key, [
-        closing.order(key, 'close-not-executed', given, { sql: CLOSABLE, params: [sentUntilMs] }),
+        closing.order(key, 'close-not-executed', given, { sql: CAN_BE_CLOSED, params: [sentUntilMs] }),
         {
-          sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ? WHERE ${OF_KEY} AND ${CLOSABLE}`,
+          sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ? WHERE ${OF_KEY} AND ${CAN_BE_CLOSED}`,
           params: [seal(key, 'reason', given.note), now(), ...values(key), sentUntilMs],
         },
       ]),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import type { InboxStore, Receipt } from './inbox.js';
-import { inboxRowOf, newRowOf, placeOf, type StoredEvent } from './inbox-row.js';
+import { CAN_BE_SETTLED, inboxRowOf, newRowOf, placeOf, type StoredEvent } from './inbox-row.js';
 import { integer, text, turnOf, type SqlConnection, type Turn } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import { createInboxLeases } from './sql-inbox-leases.js';
@@ -128,7 +128,7 @@ export function createSqlInbox(deps: {
         const stale = state === 'unverified' ? `AND state <> 'unverified' AND coalesce(proof, '') <> 'person'` : '';
         return {
           sql: `UPDATE inbox SET state = ?, detail = ?, settled_at = ?${state === 'quarantined' ? A_COPY_IS_NEW : ''}
-                WHERE id = ? AND (settled_at IS NULL OR state = 'unverified') ${stale}`,
+                WHERE id = ? AND ${CAN_BE_SETTLED} ${stale}`,
           params: [state, detail === undefined ? null : sealed.seal(placeOf(id, 'detail'), detail), at, id],
         };
       });
