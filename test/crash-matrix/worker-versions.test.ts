@@ -1,5 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -14,6 +13,8 @@ import { newReference } from '../harness/references.js';
 import { endOf, untilFlow } from '../harness/reports.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import type { TestWorkerShare } from '../harness/temporal.js';
+import { bundleOf, copyOfSources, plant } from '../harness/planted.js';
+import { PATCH } from '../plants/in-workflows.js';
 import { until } from '../harness/until.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cardDeposit from '../kinds/card-deposit.js';
@@ -23,7 +24,6 @@ const { TaskQueueType, WorkflowTaskFailedCause } = proto.temporal.api.enums.v1;
 const { TASK_QUEUE_TYPE_WORKFLOW: WORKFLOWS, TASK_QUEUE_TYPE_ACTIVITY: ACTIVITIES } = TaskQueueType;
 const NOT_REPLAYED = WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR;
 
-const PATCH = 'flows-wait-a-moment';
 /** The versions by their build ids: the release with the change, and one that has it dormant. All others are without it. */
 const CHANGED: Readonly<Record<string, Pick<TestWorkerShare, 'dormantPatches'>>> = {
   n1: {},
@@ -131,13 +131,13 @@ async function startVersion(buildId: string): Promise<void> {
 
 /** The workflows with one change, as a release brings it: a flow that starts from then on waits for a timer first. */
 async function changedWorkflows(): Promise<string> {
-  const code = await readFile(process.env['TEST_WORKFLOW_BUNDLE'] ?? '', 'utf8');
-  const beginning = /handleUiCancel\(flow\);(?=const outcome=await (\w+)\.CancellationScope)/;
-  const changed = code.replace(beginning, `$&if((0,$1.patched)("${PATCH}"))await (0,$1.sleep)(1);`);
-  if (changed === code) throw new Error('the change of the workflows changes nothing');
-  const path = join(scratch, 'changed-workflows.js');
-  await writeFile(path, changed);
-  return path;
+  const copy = copyOfSources();
+  try {
+    plant(copy, 'next-release');
+    return await bundleOf(copy, scratch);
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
 }
 
 async function stopVersion(buildId: string): Promise<void> {

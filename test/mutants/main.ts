@@ -1,8 +1,10 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { copyOfSources, plant } from '../harness/planted.js';
+import { bundleOf, copyOfSources, plant } from '../harness/planted.js';
+import { isInWorkflows } from '../plants/index.js';
+import { startServers, stopTestServers } from '../setup/test-servers.js';
 import { NAMED, type Mutant } from './named.js';
-import { failuresOf, runTests } from './run-tests.js';
+import { endTests, failuresOf, NO_MUTANT, runTests, type TestRun } from './run-tests.js';
 import { judgeSample, type Verdict } from './sampled.js';
 import { scoreOf, summaryOf } from './score.js';
 
@@ -51,7 +53,7 @@ async function main(args: readonly string[]): Promise<number> {
     },
   });
   if (values.help) return say(HELP);
-  if (values.list) return say(NAMED.map(({ name, story }) => `${name.padEnd(30)}${story}`).join('\n'));
+  if (values.list) return say(NAMED.map(({ name, story }) => `${name.padEnd(38)}${story}`).join('\n'));
   const unknown = names.find((name) => NAMED.every((mutant) => mutant.name !== name));
   if (unknown !== undefined) throw new Error(`No bug is called "${unknown}"; npm run mutants -- --list shows them.`);
   const [count = 0, seed = 0] = [values.sample, values.seed].map(Number);
@@ -66,39 +68,49 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function huntNamed(names: readonly string[]): Promise<number> {
-  const copy = copyOfSources();
+  const copy = copyOfSources('dist');
+  const clean = () => {
+    endTests();
+    rmSync(copy, { recursive: true, force: true });
+  };
+  process.once('exit', clean);
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
   try {
+    await startServers();
     return await hunt(
       copy,
       NAMED.filter(({ name }) => names.length === 0 || names.includes(name)),
     );
   } finally {
-    rmSync(copy, { recursive: true, force: true });
+    process.removeListener('exit', clean);
+    clean();
+    await stopTestServers();
   }
 }
 
 async function hunt(copy: string, mutants: readonly Mutant[]): Promise<number> {
   // Of a test that fails anyway, the failure would show nothing.
-  const before = await failedIn(copy, [...new Set(mutants.flatMap(({ tests }) => tests))]);
+  const before = await failedIn(copy, { files: [...new Set(mutants.flatMap(({ tests }) => tests))], mutant: 'all' });
   if (before.length > 0) throw new Error(`Without any bug, the tests do not pass: ${before.join('; ')}`);
   let found = 0;
-  for (const mutant of mutants) {
-    const restore = plant(copy, mutant);
-    const failed = await failedIn(copy, mutant.tests);
+  for (const { name, plants, tests } of mutants) {
+    const restore = plant(copy, ...plants);
+    const bundle = plants.some(isInWorkflows) ? { TEST_WORKFLOW_BUNDLE: await bundleOf(copy) } : {};
+    const [failed] = await failedIn(copy, { files: tests, mutant: NO_MUTANT, env: bundle });
     restore();
-    if (failed.length > 0) found += 1;
-    const by = failed.length > 0 ? `found by ${failed.length}: "${failed[0]}"` : 'NOT FOUND';
-    say(`${mutant.name.padEnd(30)}${by}`);
+    if (failed !== undefined) found += 1;
+    say(`${name.padEnd(38)}${failed === undefined ? 'NOT FOUND' : `found by "${failed}"`}`);
   }
   say(`${found} of ${mutants.length} bugs found`);
   return found === mutants.length ? 0 : 1;
 }
 
-async function failedIn(copy: string, tests: readonly string[]): Promise<readonly string[]> {
-  const report = await runTests(copy, [...tests, '--project=main']);
-  const broken = report.testResults.find((file) => file.assertionResults.length === 0);
-  if (broken !== undefined) throw new Error(`${broken.name} could not run, which shows nothing: ${broken.message}`);
-  return report.testResults.flatMap((file) => failuresOf(file));
+async function failedIn(copy: string, run: TestRun): Promise<readonly string[]> {
+  const files = await runTests(copy, run);
+  const broken = files.find(({ tests }) => tests.length === 0);
+  if (broken !== undefined)
+    throw new Error(`${broken.path} could not run, which shows nothing: ${broken.problem ?? ''}`);
+  return files.flatMap((file) => failuresOf(file));
 }
 
 function say(text: string): 0 {

@@ -182,7 +182,7 @@ export function changesOf(file: string, text: string): Change[] {
       node.type === 'CallExpression' || node.type === 'NewExpression' ? (node['callee'] as Node) : undefined;
     return callee !== undefined && WORDS.test(/\w+$/.exec(slice(callee))?.[0] ?? '');
   };
-  visit(parseSync(file, text).program as unknown as Node, undefined, false);
+  visit(parseSync(file, text, { preserveParens: false }).program as unknown as Node, undefined, false);
   return found;
 }
 

@@ -1,35 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const KEPT_CHARACTERS = 4_000;
 
-export interface TestReport {
-  readonly testResults: readonly {
-    readonly name: string;
-    readonly startTime: number;
-    readonly endTime: number;
-    readonly status: string;
-    /** Why the file could not run. */
-    readonly message: string;
-    readonly assertionResults: readonly {
-      readonly fullName: string;
-      readonly status: string;
-      /** Ms. */
-      readonly duration?: number;
-    }[];
-  }[];
+/** A file of tests that was run, as `reporter.mjs` writes it. */
+export interface TestedFile {
+  readonly path: string;
+  readonly ms: number;
+  /** Why the file could not run, or failed besides its tests. */
+  readonly problem: string | null;
+  readonly tests: readonly { readonly name: string; readonly status: string; readonly ms: number }[];
 }
 
-/** The tests that failed in a file, or why it could not run. */
-export function failuresOf({
-  status,
-  message,
-  assertionResults,
-}: TestReport['testResults'][number]): readonly string[] {
-  const failed = assertionResults.filter((test) => test.status === 'failed').map(({ fullName }) => fullName);
-  return failed.length > 0 || status === 'passed' ? failed : [message];
+/** The tests that failed in a file, or what is wrong with it. */
+export function failuresOf({ problem, tests }: TestedFile): readonly string[] {
+  const failed = tests.filter(({ status }) => status === 'failed').map(({ name }) => name);
+  return failed.length > 0 || problem === null ? failed : [problem];
 }
 
 const running = new Set<number>();
@@ -47,24 +35,43 @@ function end(pid: number): void {
   }
 }
 
+/** No mutant has this number. */
+export const NO_MUTANT = -1;
+
+export interface TestRun {
+  readonly files: readonly string[];
+  /** Full names. @default all tests of the files */
+  readonly names?: readonly string[];
+  /** `all`: none is switched on, and each file has a process of its own. */
+  readonly mutant: number | 'all';
+  readonly env?: Readonly<Record<string, string>>;
+  readonly limitMs?: number;
+}
+
 /**
- * Runs vitest in a copy of the sources. The report is empty if that took too long, and was ended.
+ * Runs Jest in a copy of the sources. Returns nothing if that took too long, and was ended.
  * @throws Error if it ended by itself without a report
  */
-export function runTests(
-  copy: string,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-  limitMs = 3_600_000,
-): Promise<TestReport> {
-  const outputFile = join(copy, `report-${randomUUID()}.json`);
-  const vitest = join(copy, 'node_modules', 'vitest', 'vitest.mjs');
+export function runTests(copy: string, run: TestRun): Promise<readonly TestedFile[]> {
+  const { files, names, mutant, env = {}, limitMs = 3_600_000 } = run;
+  const id = randomUUID();
+  const report = join(copy, `report-${id}.json`);
+  // In a file, since the names are long.
+  const chosen = join(copy, `tests-${id}.json`);
+  writeFileSync(chosen, JSON.stringify({ files, names }));
+  const jest = join(copy, 'node_modules', 'jest', 'bin', 'jest.js');
   return new Promise((resolve, reject) => {
     // A group of its own: a process of tests that loops for ever is ended with the others.
-    const flags = ['--reporter=json', `--outputFile=${outputFile}`];
-    const child = spawn(process.execPath, [vitest, 'run', ...args, ...flags], {
+    const child = spawn(process.execPath, [jest, '--config', 'test/mutants/jest.config.mjs'], {
       cwd: copy,
-      env: { ...process.env, ...env },
+      env: {
+        ...process.env,
+        ...env,
+        MUTANT: mutant === 'all' ? '' : String(mutant),
+        MUTANT_TESTS: chosen,
+        MUTANT_REPORT: report,
+        TEST_RUN: id,
+      },
       stdio: ['ignore', 'ignore', 'pipe'],
       detached: true,
     });
@@ -77,9 +84,9 @@ export function runTests(
     child.on('close', (code) => {
       clearTimeout(timer);
       running.delete(pid);
-      if (code === null) resolve({ testResults: [] });
-      else if (!existsSync(outputFile)) reject(new Error(`The tests ended without a report:\n${output}`));
-      else resolve(JSON.parse(readFileSync(outputFile, 'utf8')) as TestReport);
+      if (code === null) resolve([]);
+      else if (!existsSync(report)) reject(new Error(`The tests ended without a report:\n${output}`));
+      else resolve(JSON.parse(readFileSync(report, 'utf8')) as readonly TestedFile[]);
     });
   });
 }

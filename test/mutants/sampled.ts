@@ -1,13 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename, join } from 'node:path';
 import { packageRoot } from '../../src/package-root.js';
-import { bundleWorkflows } from '../../src/temporal/workflow-bundle.js';
-import { copyOfSources } from '../harness/planted.js';
+import { bundleOf, copyOfSources } from '../harness/planted.js';
 import { createRandom } from '../harness/random.js';
 import { startServers, stopTestServers } from '../setup/test-servers.js';
-import { endTests, failuresOf, runTests, type TestReport } from './run-tests.js';
+import { endTests, failuresOf, NO_MUTANT, runTests } from './run-tests.js';
 import { isFound } from './score.js';
 import { changesOf, filesOf, mutatedFiles, weave, type Mutant } from './operators.js';
 
@@ -19,9 +17,6 @@ const PATIENCE_MS = 60_000;
 const SPARE_MS = 60_000;
 /** The tests mostly wait: one at a time leaves a core idle. */
 const MUTANTS_PER_CORE = 2;
-const CONFIG = ['--config', 'test/mutants/vitest.config.mjs'];
-/** No mutant has this number. */
-const NONE = -1;
 
 export interface SampleOptions {
   /** Beginnings of `FILE:LINE`. Empty: everything. */
@@ -76,7 +71,7 @@ export function lineOf({ file, line, was, becomes = '(removed)', result, by, sec
 /** Draws a sample of all mutants, and runs each against the tests that reach it. */
 export async function judgeSample(options: SampleOptions, say: (line: string) => void): Promise<readonly Verdict[]> {
   const mutants = options.before.length > 0 ? notFound(options.before) : drawSample(options);
-  const copy = copyOfSources();
+  const copy = copyOfSources('dist');
   const clean = () => {
     endTests();
     rmSync(copy, { recursive: true, force: true });
@@ -89,8 +84,7 @@ export async function judgeSample(options: SampleOptions, say: (line: string) =>
       const text = readFileSync(join(copy, file), 'utf8');
       writeFileSync(join(copy, file), weave(text, mutants.filter((mutant) => mutant.file === file))); // prettier-ignore
     }
-    const bundle = await bundleWorkflows(join(copy, 'workflows', 'index.ts'), join(copy, 'mutants-bundle.js'));
-    process.env['TEST_WORKFLOW_BUNDLE'] = bundle.codePath;
+    process.env['TEST_WORKFLOW_BUNDLE'] = await bundleOf(copy);
 
     const isChosen = (test: string) =>
       options.tests.length === 0 || options.tests.some((start) => test.startsWith(start));
@@ -153,25 +147,22 @@ async function dryRun(
   say: (line: string) => void,
 ): Promise<readonly TestFile[]> {
   const reachFile = join(copy, 'reached.jsonl');
-  const report = await runTests(copy, CONFIG, { ...testsIn(copy, tests), MUTANT: '', MUTANT_REACH: reachFile });
+  const tested = await runTests(copy, { files: tests, mutant: 'all', env: { MUTANT_REACH: reachFile } });
   const reachedBy = new Map<string, ReadonlySet<number>>();
   for (const line of readFileSync(reachFile, 'utf8').trim().split('\n')) {
     const { file, test, reached } = JSON.parse(line) as { file: string; test: string; reached: readonly number[] };
     reachedBy.set(`${file}\n${test}`, new Set(reached));
   }
-  return report.testResults.flatMap((file): TestFile[] => {
-    const name = file.name.slice(copy.length + 1);
+  return tested.flatMap((file): TestFile[] => {
+    const name = file.path.slice(copy.length + 1);
     const [failure] = failuresOf(file);
     // It would find every mutant.
     if (failure !== undefined) say(`LEFT OUT, since it fails without any mutant: ${name}: ${failure}`);
     if (failure !== undefined) return [];
-    const reachedIn = (test: string) => reachedBy.get(`${file.name}\n${test}`) ?? new Set();
-    const passed = file.assertionResults.filter(({ status }) => status === 'passed');
-    const each = passed.map(({ fullName, duration = 0 }) => {
-      return { name: fullName, ms: duration, reached: reachedIn(fullName) };
-    });
-    const testsMs = each.reduce((sum, { ms }) => sum + ms, 0);
-    const setUpMs = Math.max(0, file.endTime - file.startTime - testsMs);
+    const reachedIn = (test: string) => reachedBy.get(`${file.path}\n${test}`) ?? new Set();
+    const passed = file.tests.filter(({ status }) => status === 'passed');
+    const each = passed.map((test) => ({ name: test.name, ms: test.ms, reached: reachedIn(test.name) }));
+    const setUpMs = Math.max(0, file.ms - each.reduce((sum, { ms }) => sum + ms, 0));
     return [{ name, setUpMs, tests: each, reached: reachedIn(''), runs: 'in parts' }];
   });
 }
@@ -213,7 +204,7 @@ async function judge(
     if (met === 'passed') return verdict('survived');
     // A test that does not pass alone, or passes by chance, has found nothing.
     const alone = chosen.filter(({ file }) => file.name === met.file);
-    if ((await meet(copy, NONE, alone)) === 'passed') return verdict('killed', `${met.file}: ${met.test}`);
+    if ((await meet(copy, NO_MUTANT, alone)) === 'passed') return verdict('killed', `${met.file}: ${met.test}`);
     for (const { file } of alone) {
       file.runs = file.runs === 'in parts' ? 'whole' : 'not at all';
       say(`WITHOUT ANY MUTANT it fails, and now runs ${file.runs}: ${file.name}`);
@@ -227,25 +218,16 @@ function likeness({ file }: Chosen, mutant: Mutant): number {
   return basename(file.name, '.test.ts').split('-').filter((word) => words.includes(word)).length; // prettier-ignore
 }
 
-/** Runs tests with a mutant switched on. A process of them may loop for ever: then vitest waits, or gives it up. */
+/** Runs tests with a mutant switched on. A process of them may loop for ever: then Jest waits, until it is ended. */
 async function meet(copy: string, mutant: number, chosen: readonly Chosen[]): Promise<'passed' | 'not done' | Failed> {
   const files = chosen.map(({ file }) => file.name);
   const names = chosen.flatMap((each) => each.names);
   const limitMs = SPARE_MS + 4 * chosen.reduce((sum, { ms }) => sum + ms, 0);
-  const report = await runTests(copy, CONFIG, { ...testsIn(copy, files, names), MUTANT: String(mutant) }, limitMs);
-  const failed = report.testResults.find((file) => failuresOf(file).length > 0);
-  if (failed !== undefined) return { file: failed.name.slice(copy.length + 1), test: String(failuresOf(failed)[0]) };
-  const passed = new Set(report.testResults.flatMap(({ assertionResults }) => passedOf(assertionResults)));
+  const tested = await runTests(copy, { files, names, mutant, limitMs });
+  const failed = tested.find((file) => failuresOf(file).length > 0);
+  if (failed !== undefined) return { file: failed.path.slice(copy.length + 1), test: String(failuresOf(failed)[0]) };
+  const passed = new Set(
+    tested.flatMap(({ tests }) => tests.filter(({ status }) => status === 'passed').map(({ name }) => name)),
+  );
   return names.every((name) => passed.has(name)) ? 'passed' : 'not done';
-}
-
-const passedOf = (tests: TestReport['testResults'][number]['assertionResults']): readonly string[] =>
-  tests.filter(({ status }) => status === 'passed').map(({ fullName }) => fullName);
-
-/** In a file, since their names are long. @param names all tests of the files if there are none */
-function testsIn(copy: string, files: readonly string[], names?: readonly string[]) {
-  const run = randomUUID();
-  const path = join(copy, `tests-${run}.json`);
-  writeFileSync(path, JSON.stringify({ files, names }));
-  return { MUTANT_TESTS: path, TEST_RUN: run };
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { PLANTS, plantNamed } from './plants.js';
+import { simulationWith, type PlantedSimulation } from './planted.js';
+import { plantNamed, PLANTS, type PlantedBug } from './plants.js';
 import { createTally, failureText } from './report.js';
 import { simulate } from './simulate.js';
 import { workflowsOf } from './workflows.js';
@@ -36,13 +37,13 @@ async function main(): Promise<number> {
     return values.help ? 0 : 2;
   }
   const planted = values.plant === undefined ? undefined : plantNamed(values.plant);
-  const vms = workflowsOf(values.bundle, planted?.plant.bundle);
   const kind = values.kind ?? planted?.kind;
   const extra = [
     ...(values.kind === undefined ? [] : ['--kind', values.kind]),
     ...(values.plant === undefined ? [] : ['--plant', values.plant]),
   ];
-  const run = (seed: number, live?: (line: string) => void) => simulate({ ...planted, seed, vms, kind, live });
+  const play = planted === undefined ? honest(values.bundle) : await withBug(planted, values.bundle);
+  const run = (seed: number, live?: (line: string) => void) => play({ seed, kind, live });
   const replay = (seed: number) => ['npm run sim --', '--seed', seed, ...extra].join(' ');
 
   if (values.seed !== undefined) {
@@ -76,6 +77,18 @@ async function main(): Promise<number> {
     `${tally.text()}\n${perMinute(done, startedMs)} seeds per minute; broken: ${broken.join(', ') || 'none'}`,
   );
   return broken.length > 0 ? 1 : 0;
+}
+
+const honest = (bundle: string): PlantedSimulation['simulate'] => {
+  const vms = workflowsOf(bundle);
+  return (options) => simulate({ ...options, vms });
+};
+
+/** Its sources are loaded by then. */
+async function withBug(bug: PlantedBug, bundle: string): Promise<PlantedSimulation['simulate']> {
+  const planted = await simulationWith(bug, bundle);
+  planted.close();
+  return planted.simulate;
 }
 
 const perMinute = (runs: number, sinceMs: number) => Math.round((runs * 60_000) / (performance.now() - sinceMs));

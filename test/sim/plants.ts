@@ -1,8 +1,9 @@
-import { Context } from '@temporalio/activity';
 import type { ActivityDeps } from '../../activities/index.js';
 import { DuplicateReferenceError, RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import type { RepeatMode } from '../../src/sandbox/settings.js';
+import { freeingWhatIsSent } from '../plants/in-activities.js';
+import type { PlantName } from '../plants/index.js';
 import type { Weather } from './world/weather.js';
 import type { Plant } from './world/world.js';
 
@@ -24,12 +25,10 @@ export interface PlantedBug {
   readonly repeatMode?: RepeatMode;
   readonly careless?: boolean;
   readonly weather?: Partial<Weather>;
-  readonly plant: Plant;
-}
-
-/** Replaces a text that must be there: a plant that changes nothing would prove nothing. */
-function replacing(...pairs: readonly (readonly [string, string])[]) {
-  return (text: string): string => pairs.reduce((all, [from, to]) => all.replaceAll(from, to), text);
+  /** Another dependency of the simulation. */
+  readonly plant?: Plant;
+  /** Changes of the sources: it is played in a copy. */
+  readonly plants?: readonly PlantName[];
 }
 
 const withClaims = (change: (claims: ClaimStore) => Partial<ClaimStore>): Plant => ({
@@ -94,12 +93,7 @@ export const PLANTS: readonly PlantedBug[] = [
     breaks: ['claim'],
     seed: 7,
     weather: { completion: 0.2, crash: 0.02 },
-    plant: {
-      sql: replacing([
-        `WHERE claims.phase = 'reserved' AND claims.fingerprint`,
-        `WHERE claims.phase IN ('reserved', 'sending') AND claims.fingerprint`,
-      ]),
-    },
+    plants: ['reserve-steals-sending'],
   },
   {
     name: 'release-of-unknown',
@@ -109,19 +103,7 @@ export const PLANTS: readonly PlantedBug[] = [
     kind: 'crypto-send',
     repeatMode: 'execute-again',
     weather: { crash: 0.03, completion: 0.2 },
-    plant: {
-      deps: (deps) => {
-        const { claims } = deps.store;
-        const reserve: ClaimStore['reserve'] = async (key, ...asks) => {
-          const found = await claims.reserve(key, ...asks);
-          if (found.kind !== 'sending') return found;
-          const claim = await claims.get(key);
-          await claims.release(key, claim?.owner ?? '');
-          return claims.reserve(key, ...asks);
-        };
-        return { ...deps, store: { ...deps.store, claims: { ...claims, reserve } } };
-      },
-    },
+    plant: withClaims(freeingWhatIsSent),
   },
   {
     name: 'repeat-not-counted',
@@ -129,7 +111,7 @@ export const PLANTS: readonly PlantedBug[] = [
     breaks: ['I5'],
     seed: 2,
     weather: { delivery: 0.6 },
-    plant: { sql: replacing([`repeats = repeats + 1`, `repeats = repeats`]) },
+    plants: ['repeat-not-counted'],
   },
   {
     name: 'unknown-is-not-executed',
@@ -138,12 +120,7 @@ export const PLANTS: readonly PlantedBug[] = [
     seed: 6,
     kind: 'bank-withdrawal',
     weather: { requestFails: 0.5, requestLate: 0.3 },
-    plant: {
-      bundle: replacing([
-        `if(!post.windowOver)return{do:"ask-on"};`,
-        `if(!post.windowOver)return{do:"ask-on"};return{do:"end-not-sent"};`,
-      ]),
-    },
+    plants: ['unknown-is-not-executed'],
   },
   {
     name: 'send-again-of-answered',
@@ -155,12 +132,7 @@ export const PLANTS: readonly PlantedBug[] = [
     ending: 'no-callbacks-ever',
     kind: 'bank-withdrawal',
     weather: { requestFails: 0.5, requestLate: 0.3, stops: true, resets: true, clearsAfterMs: 6_000_000 },
-    plant: {
-      sql: replacing([
-        `phase = 'sending' AND owner <> ? AND NOT`,
-        `phase IN ('sending', 'answered') AND owner <> ? AND NOT`,
-      ]),
-    },
+    plants: ['send-again-of-answered'],
   },
   {
     name: 'late-mark-reopens',
@@ -169,7 +141,7 @@ export const PLANTS: readonly PlantedBug[] = [
     breaks: ['inbox'],
     seed: 9,
     weather: { delivery: 0.6, temporalFails: 0.08 },
-    plant: { sql: replacing([`(settled_at IS NULL OR state = 'unverified')`, `true`]) },
+    plants: ['late-mark-reopens'],
   },
   {
     name: 'old-quote',
@@ -179,15 +151,7 @@ export const PLANTS: readonly PlantedBug[] = [
     seed: 88,
     kind: 'bridge-transfer',
     weather: { storeFails: 0.8, clearsAfterMs: 3_000_000, restores: false },
-    plant: {
-      activities: (activities) => ({
-        ...activities,
-        submitBridgeDeposit: (order: object) => {
-          const { currentAttemptScheduledTimestampMs: quotedAtMs } = Context.current().info;
-          return (activities['submitBridgeDeposit'] as (order: object) => unknown)({ ...order, quotedAtMs });
-        },
-      }),
-    },
+    plants: ['old-quote'],
   },
   {
     name: 'void-hides-answer',
@@ -200,7 +164,7 @@ export const PLANTS: readonly PlantedBug[] = [
     ending: 'no-callbacks-ever',
     repeatMode: 'execute-again',
     weather: { stopsWaiting: 0.5, longestStopMs: 1_500_000, clearsAfterMs: 6_000_000 },
-    plant: { sql: replacing([`AND phase <> 'answered'`, `AND phase NOT IN ('answered', 'void')`]) },
+    plants: ['void-hides-answer'],
   },
   {
     name: 'refund-against-refunded',
@@ -210,13 +174,7 @@ export const PLANTS: readonly PlantedBug[] = [
     seed: 5,
     kind: 'bridge-transfer',
     ending: 'failed-then-refunded',
-    plant: {
-      bundle: replacing(
-        [`const refunded=proven.includes("refunded")`, `const refunded=false`],
-        [`refund.proven.includes("refunded")`, `false`],
-        [`return now.kind==="ended"&&now.ending==="REFUNDED"`, `return false`],
-      ),
-    },
+    plants: ['their-refund-is-none'],
   },
   {
     name: 'lookup-refused-is-unpaid',
@@ -248,12 +206,7 @@ export const PLANTS: readonly PlantedBug[] = [
     kind: 'bridge-transfer',
     ending: 'failed-no-refund',
     weather: { oddRefunds: true },
-    plant: {
-      bundle: replacing(
-        [`(cryptoAmount,cameIn)<=0)return undefined;`, `(cryptoAmount,cameIn)<=1)return undefined;`],
-        [`(most,order.cryptoAmount)<0`, `(most,order.cryptoAmount)<-1`],
-      ),
-    },
+    plants: ['refund-as-announced'],
   },
   {
     name: 'bare-failure-is-early',
@@ -264,17 +217,7 @@ export const PLANTS: readonly PlantedBug[] = [
     kind: 'bridge-transfer',
     ending: 'failed-no-refund',
     weather: { bareFailures: true },
-    plant: {
-      bundle: replacing(
-        [
-          `_facts_failureStage!==void 0?_facts_failureStage:"")&&!mayBeHeld`,
-          `_facts_failureStage!==void 0?_facts_failureStage:"deposit")&&!mayBeHeld`,
-        ],
-        [`(statuses)||owesRefund(facts)||owesRefund(cameIn))`, `(statuses)&&owesRefund(facts))`],
-        // The end of a flow is checked against what is proven, whatever its kind has decided.
-        [`(flow)))return"it is proven that money moved"`, `(flow))&&false)return""`],
-      ),
-    },
+    plants: ['bare-failure-owes-nothing'],
   },
   {
     name: 'duplicate-is-refusal',

@@ -8,16 +8,16 @@ import { judge } from '../judged.js';
 import { subscribe } from '../subscribe.js';
 import { watchWires } from '../watch.js';
 import { openWorld } from '../world.js';
-import type { PlantedBug } from './bug.js';
-import { BUGS } from './bugs.js';
+import { BUGS, type PlantedBug } from './bugs.js';
 import { personIn } from './person.js';
 import { trialNamed, trialNames, type Trial, type TrialName } from './trials.js';
 
 export const SELF_TEST_HELP = `npm run chaos -- --self-test [NAME…]   plants each bug (or those named) and shows whether the judge turns red
 npm run chaos -- --self-test --list    the bugs, and what they do
 
-Each bug is planted in a copy of the sources, which is built and run as processes for one small scripted trial. The judge of
-the harness must name the invariant that the bug breaks. First every trial is played without a bug, when it must be green.
+Each bug is planted in a copy of the sources, as other exports in the place of a module's own. The copy is built, and run as
+processes for one small scripted trial. The judge of the harness must name the invariant that the bug breaks. First every
+trial is played without a bug, when it must be green.
 Exit code: 0 if every bug was found for its invariant, 1 if one was not, or if a trial without a bug is not green.`;
 
 type Say = (line: string) => void;
@@ -52,7 +52,7 @@ export const listBugs = (): string =>
 async function isFound(bug: PlantedBug, say: Say): Promise<boolean> {
   const copy = copyOfSources();
   try {
-    for (const edit of bug.edits) plant(copy, { name: bug.name, ...edit });
+    plant(copy, ...bug.plants);
     await build(copy);
     const { violations, problem, states, parked } = await playTrials([bug.trial], copy, say);
     const red = violations.filter(({ invariant }) => invariant === bug.invariant);

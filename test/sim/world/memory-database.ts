@@ -27,14 +27,14 @@ export interface StoreCopy {
 }
 type Row = Readonly<Record<string, unknown>>;
 
-export function openMemoryDatabase(rewrite: (sql: string) => string = (sql) => sql): MemoryDatabase {
+export function openMemoryDatabase(): MemoryDatabase {
   let db = new Libsql(':memory:');
   type Statement = ReturnType<typeof db.prepare> & { readonly reader: boolean };
   const statements = new Map<string, { readonly statement: Statement; readonly reads: boolean }>();
   const known = (sql: string) => {
     let entry = statements.get(sql);
     if (entry === undefined) {
-      const statement = db.prepare(rewrite(sql)) as Statement;
+      const statement = db.prepare(sql) as Statement;
       entry = { statement, reads: statement.reader };
       statements.set(sql, entry);
     }

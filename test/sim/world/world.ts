@@ -21,13 +21,9 @@ import { createSend, type WireEntry } from './service-port.js';
 import { openSimStore, prepareDatabase, raiseEpoch } from './store-port.js';
 import { CALM, type Weather } from './weather.js';
 
-/** A bug that is planted by replacing a part, never by a switch in the product. */
+/** A bug that is planted by passing another dependency in, never by a switch in the product. */
 export interface Plant {
-  /** The text of the workflow bundle. */
-  readonly bundle?: (code: string) => string;
-  readonly sql?: (sql: string) => string;
-  readonly deps?: (deps: ActivityDeps) => ActivityDeps;
-  readonly activities?: (activities: Record<string, unknown>, deps: ActivityDeps) => Record<string, unknown>;
+  readonly deps: (deps: ActivityDeps) => ActivityDeps;
 }
 
 export interface WorldOptions {
@@ -91,7 +87,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const drawn = options.weather(chance, acts, quirks);
   const weather = changing(drawn, () => timeline.nowMs - STARTS_AT_MS < drawn.clearsAfterMs);
   const trace = createTrace(() => timeline.nowMs - STARTS_AT_MS, options.live);
-  const database = openMemoryDatabase(plant?.sql);
+  const database = openMemoryDatabase();
   await prepareDatabase(database);
   const gateways: SimGateway[] = [];
   const processes: Process[] = [];
@@ -181,15 +177,14 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       clock: process.clock,
       log: { info() {}, warn() {}, error() {} },
     };
-    return { store, client, activities: plant?.deps?.(deps) ?? deps };
+    return { store, client, activities: plant?.deps(deps) ?? deps };
   }
 
   async function startWorker(name: string): Promise<void> {
     const process = supervised(name, false, startWorker);
     const { client, activities: deps } = await partsOf(process);
     const activities = createActivities(deps) as unknown as Record<string, unknown>;
-    const planted = plant?.activities?.(activities, deps) ?? activities;
-    const all = { ...planted, ...createCallbackActivities(deps) };
+    const all = { ...activities, ...createCallbackActivities(deps) };
     for (const queue of QUEUES) {
       const on = taskQueueOf(MAIN_QUEUE, queue);
       temporal.addWorker({ process, queue: on, activities: ofQueue(all, queue), client });

@@ -1,0 +1,36 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { packageRoot } from '../../src/package-root.js';
+import { bundleOf, copyOfSources, plant } from '../harness/planted.js';
+import { isInWorkflows } from '../plants/index.js';
+import type { PlantedBug } from './plants.js';
+import type * as simulation from './simulate.js';
+import type * as workflows from './workflows.js';
+
+export interface PlantedSimulation {
+  /** One run with the bug, and with all that it needs. */
+  readonly simulate: (options: Omit<simulation.SimOptions, 'vms' | 'plant'>) => Promise<simulation.SimResult>;
+  /** Removes the copy of the sources, if there is one. */
+  readonly close: () => void;
+}
+
+/** @param bundle path of the workflows' bundle as it is */
+export async function simulationWith(bug: PlantedBug, bundle: string): Promise<PlantedSimulation> {
+  const { plants, plant: dependency, kind, ending, repeatMode, careless, weather } = bug;
+  const copy = plants === undefined ? undefined : copyOfSources();
+  const close = () => copy !== undefined && rmSync(copy, { recursive: true, force: true });
+  try {
+    if (copy !== undefined) plant(copy, ...(plants ?? []));
+    const from = (file: string) => import(pathToFileURL(join(copy ?? packageRoot(), 'test', 'sim', file)).href);
+    const { simulate } = (await from('simulate.ts')) as typeof simulation;
+    const { workflowsOf } = (await from('workflows.ts')) as typeof workflows;
+    const isOtherBundle = copy !== undefined && plants?.some(isInWorkflows) === true;
+    const vms = workflowsOf(isOtherBundle ? await bundleOf(copy) : bundle);
+    const needed = { kind, ending, repeatMode, careless, weather };
+    return { simulate: (options) => simulate({ ...needed, ...options, vms, plant: dependency }), close };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
