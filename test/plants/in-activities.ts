@@ -43,9 +43,17 @@ const guardingRefunds = (guard: Partial<ContradictionGuard>) =>
       : submission,
   ]);
 
-const withClaims = (deps: ActivityDeps, change: (honest: ClaimStore) => Partial<ClaimStore>): ActivityDeps => ({
+const withClaims = <Deps extends Pick<ActivityDeps, 'store'>>(
+  deps: Deps,
+  change: (honest: ClaimStore) => Partial<ClaimStore>,
+): Deps => ({
   ...deps,
   store: { ...deps.store, claims: { ...deps.store.claims, ...change(deps.store.claims) } },
+});
+
+/** An answer is recorded as if no person had said how its flow ended. */
+const withoutLastWord = (honest: ClaimStore): Partial<ClaimStore> => ({
+  recordAnswer: async (...args) => ({ ...(await honest.recordAnswer(...args)), lastWord: null }),
 });
 
 const closingClaimsWith = (change: (honest: ClaimStore) => Partial<ClaimStore>) =>
@@ -87,7 +95,9 @@ export const plants = {
       invoicePaymentFlow: ({ invoicePaymentFlow: flow }) => {
         const submissions = Object.entries(flow.submissions ?? {}).map(([step, submission]) => [
           step,
-          { ...submission, shownBy: submission.shownBy.filter((word) => word !== UNREADABLE) },
+          submission.shownBy === undefined
+            ? submission
+            : { ...submission, shownBy: submission.shownBy.filter((word) => word !== UNREADABLE) },
         ]);
         return { ...flow, submissions: Object.fromEntries(submissions) as NonNullable<typeof flow.submissions> };
       },
@@ -144,16 +154,11 @@ export const plants = {
   ],
   'answer-after-the-last-word': [
     replacing<typeof claims>('activities/claims.ts', {
+      createClaimActivities: (honest) => (deps) => honest.createClaimActivities(withClaims(deps, withoutLastWord)),
       recordAnswer:
         (honest) =>
-        ({ store, log }, ...rest) => {
-          const recordAnswer: ClaimStore['recordAnswer'] = async (...args) => ({
-            ...(await store.claims.recordAnswer(...args)),
-            lastWord: null,
-          });
-          const ours = { ...store, claims: { ...store.claims, recordAnswer } };
-          return honest.recordAnswer({ store: ours, log }, ...rest);
-        },
+        ({ store, log }, ...rest) =>
+          honest.recordAnswer({ store: withClaims({ store }, withoutLastWord).store, log }, ...rest),
     }),
   ],
   'repeat-against-any-word': [

@@ -81,6 +81,21 @@ export const plants = {
     }),
   ],
   'promised-cancel-fails': [
+    replacing<typeof runFlow>('workflows/engine/run-flow.ts', {
+      runFlow: (honest) => (kind, input, carried, story) =>
+        honest.runFlow(kind, input, carried, (flow) =>
+          story(flow)
+            .catch((error: unknown) => {
+              // Its own end is that of the stop.
+              if ((error as { readonly outcome?: unknown }).outcome !== flow.stop) flow.stop = null;
+              throw error;
+            })
+            .then((outcome) => {
+              flow.stop = null;
+              return outcome;
+            }),
+        ),
+    }),
     replacing<typeof stop>('workflows/engine/stop.ts', {
       tryStop: (honest) => async (flow, state, order) => {
         const why = await honest.tryStop(flow, state, order);

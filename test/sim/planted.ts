@@ -22,7 +22,9 @@ export async function simulationWith(bug: PlantedBug, bundle: string): Promise<P
   const close = () => copy !== undefined && rmSync(copy, { recursive: true, force: true });
   try {
     if (copy !== undefined) plant(copy, ...(plants ?? []));
-    const from = (file: string) => import(pathToFileURL(join(copy ?? packageRoot(), 'test', 'sim', file)).href);
+    // What changes the workflows alone is in their bundle.
+    const sources = copy === undefined || plants?.every(isInWorkflows) === true ? packageRoot() : copy;
+    const from = (file: string) => import(pathToFileURL(join(sources, 'test', 'sim', file)).href);
     const { simulate } = (await from('simulate.ts')) as typeof simulation;
     const { workflowsOf } = (await from('workflows.ts')) as typeof workflows;
     const isOtherBundle = copy !== undefined && plants?.some(isInWorkflows) === true;
