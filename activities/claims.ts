@@ -1,4 +1,5 @@
 import type { ApplicationFailure } from '@temporalio/common';
+import { isoTime, systemClock } from '../src/clock.js';
 import type { BeforeAnswer, ClaimKey, ClaimOrder, ClaimPhase, KeptAnswer } from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
@@ -253,7 +254,7 @@ export function verbatim({ httpStatus, headers, bytes }: ServiceAnswer): KeptAns
  * that may have ended as failed.
  */
 export async function recordAnswer(
-  { store, log }: Pick<ActivityDeps, 'store' | 'log'>,
+  { store, log, clock = systemClock }: Pick<ActivityDeps, 'store' | 'log' | 'clock'>,
   key: ClaimKey,
   flowId: string,
   answer: unknown,
@@ -265,7 +266,7 @@ export async function recordAnswer(
     const { operation, reference } = key;
     log.error({ alarm: 'late_answer_contradicts', flowId, operation, reference, claim }, 'ALARM');
     const kind = 'late_answer_contradicts';
-    const content = { kind, flowId, since: new Date().toISOString(), operation } as const;
+    const content = { kind, flowId, since: isoTime(clock), operation } as const;
     // The answer is written already, and matters more than this.
     await store.matters.open(`${kind}/${operation}/${flowId}`, content).catch(() => undefined);
   }

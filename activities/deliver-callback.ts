@@ -10,6 +10,7 @@ import {
   NoCallbackSecretError,
   receiverOf,
 } from '../src/callbacks/index.js';
+import { isoTime, systemClock } from '../src/clock.js';
 import { retryAfterMs } from '../src/service-client/retry-after.js';
 import type { ActivityDeps } from './deps.js';
 import { storing } from './failures.js';
@@ -53,6 +54,7 @@ const HELD_BACK_MOST_MS = 300_000;
  * of this worker's slots, so that no send of money waits for it.
  */
 export function createCallbackActivities(deps: ActivityDeps) {
+  const { clock = systemClock } = deps;
   const receivers = createReceivers(deps.monotonicMs, (open) => openCircuits().set(open));
   return {
     /** One attempt. Temporal repeats it, with the same id and the same body, until the receiver answers 2xx. */
@@ -73,7 +75,7 @@ export function createCallbackActivities(deps: ActivityDeps) {
           count(error instanceof HeldBackError ? 'held_back' : 'failed');
           const sinceMs = receivers.openSinceMs(origin);
           const circuit = sinceMs === undefined ? null : { origin, since: new Date(sinceMs).toISOString() };
-          const failure = { problem: problemOf(error), httpStatus: null, attempt, at: now(), circuit };
+          const failure = { problem: problemOf(error), httpStatus: null, attempt, at: isoTime(clock), circuit };
           if (!(error instanceof HeldBackError)) throw notDelivered(failure, isLast || isRuledOut(error, deps, url));
           const afterMs = pauseMs(HELD_BACK_MS[error.because], HELD_BACK_MOST_MS, attempt) * timeScale;
           throw notDelivered(failure, isLast, afterMs);
@@ -83,14 +85,14 @@ export function createCallbackActivities(deps: ActivityDeps) {
       count(isDelivered ? 'delivered' : 'refused');
       if (isDelivered) {
         deps.log.info({ flowId, origin, callback: notification.id, attempt }, 'a callback was delivered');
-        return { at: now(), httpStatus, attempts: attempt };
+        return { at: isoTime(clock), httpStatus, attempts: attempt };
       }
-      const hintMs = retryAfterMs({ 'retry-after': answer.retryAfter }, {}, Date.now());
+      const hintMs = retryAfterMs({ 'retry-after': answer.retryAfter }, {}, clock.nowMs());
       const failure = {
         problem: `The receiver answered ${httpStatus}.`,
         httpStatus,
         attempt,
-        at: now(),
+        at: isoTime(clock),
         circuit: null,
       };
       // A receiver may ask for a longer pause, but not for more attempts.
@@ -101,19 +103,19 @@ export function createCallbackActivities(deps: ActivityDeps) {
   };
 }
 
-export function createUndeliveredActivities(deps: ActivityDeps) {
+export function createUndeliveredActivities({ log, store, clock = systemClock }: ActivityDeps) {
   return {
     /** Lists the callback as undelivered, and logs it, so that alerts can watch for it. */
     async noteUndelivered(order: { flowId: string; problem: string }): Promise<void> {
-      deps.log.warn(order, 'a callback could not be delivered and waits for a person');
+      log.warn(order, 'a callback could not be delivered and waits for a person');
       const { flowId } = order;
-      const content = { kind: 'callback_undelivered', flowId, since: now() } as const;
-      await storing(() => deps.store.matters.reopen(undeliveredMatterId(flowId), content));
+      const content = { kind: 'callback_undelivered', flowId, since: isoTime(clock) } as const;
+      await storing(() => store.matters.reopen(undeliveredMatterId(flowId), content));
     },
 
     /** The callback is tried again: by a person's order, or because the flow has a newer change. */
     async noteTriedAgain({ flowId }: { flowId: string }): Promise<void> {
-      await storing(() => deps.store.matters.resolve(undeliveredMatterId(flowId)));
+      await storing(() => store.matters.resolve(undeliveredMatterId(flowId)));
     },
   };
 }
@@ -168,8 +170,6 @@ function notDelivered(failure: CallbackFailure, isFinal: boolean, afterMs?: numb
       : { nextRetryDelay: Math.min(CALLBACK_PAUSE_MOST_MS, Math.max(1, Math.ceil(afterMs))) }),
   });
 }
-
-const now = (): string => new Date().toISOString();
 
 /** The part of a URL that a log may show. */
 function originOf(url: string): string {

@@ -1,4 +1,5 @@
 import type { Chain, Token } from '../src/contract/vocabulary.js';
+import { systemClock } from '../src/clock.js';
 import { INVOICE_FAULTS, readLightningInvoice } from '../src/readers/lightning-invoice.js';
 import { fingerprintOf } from '../src/store/store-key.js';
 import { compareAmounts, toWireNumber, sameAmount } from '../src/money.js';
@@ -78,14 +79,14 @@ const LEAST_LIFE_MINUTES = 10;
 /** One that was made in the future would keep its flow open for as long. */
 const LONGEST_LIFE_MS = 365 * 86_400_000;
 
-export function createRefundInvoiceActivities(deps: ActivityDeps) {
+export function createRefundInvoiceActivities({ serviceIsOnLoopback, clock = systemClock }: ActivityDeps) {
   return {
     /** Reads a Lightning invoice and checks it against the refund: its network, its amount, its expiry. */
     async checkRefundInvoice({ invoice, dueMsat, mostMsat }: RefundInvoiceQuestion): Promise<RefundInvoiceVerdict> {
       const read = readLightningInvoice(invoice);
       if (typeof read === 'string') return bad(INVOICE_FAULTS[read]);
       const { network, amountMsat, paymentHash, payee, expiresAtMs } = read;
-      if (network !== MAIN_NETWORK && !deps.serviceIsOnLoopback) return bad('It is an invoice of a test network.');
+      if (network !== MAIN_NETWORK && !serviceIsOnLoopback) return bad('It is an invoice of a test network.');
       if (amountMsat === null) return bad('It names no amount: the payer could pay anything.');
       if (dueMsat !== null && !sameAmount(amountMsat, dueMsat)) {
         return bad(`It is over ${amountMsat} msat, and the refund is ${dueMsat} msat.`);
@@ -96,7 +97,7 @@ export function createRefundInvoiceActivities(deps: ActivityDeps) {
       if (mostMsat !== null && compareAmounts(amountMsat, mostMsat) > 0) {
         return bad(`It is over ${amountMsat} msat, and ${mostMsat} msat came in.`);
       }
-      const lifeMs = expiresAtMs - Date.now();
+      const lifeMs = expiresAtMs - clock.nowMs();
       if (lifeMs < LEAST_LIFE_MINUTES * 60_000) {
         return bad(`It expires too soon: it must be good for ${LEAST_LIFE_MINUTES} minutes at least.`);
       }

@@ -17,6 +17,9 @@ export const systemClock: Clock = {
   },
 };
 
+/** ISO 8601, in UTC. */
+export const isoTime = (clock: Clock): string => new Date(clock.nowMs()).toISOString();
+
 export const pause = (clock: Clock, ms: number): Promise<void> =>
   new Promise((resolve) => {
     clock.after(ms, resolve);

@@ -10,6 +10,7 @@ import {
   trace,
   TraceFlags,
 } from '@opentelemetry/api';
+import { systemClock } from './clock.js';
 
 const TRACE_ID_DIGITS = 32;
 const SPAN_ID_DIGITS = 16;
@@ -81,7 +82,7 @@ export function traceStart(flowId: string, kind: string): void {
 export function traceCall(name: string, seconds: number, attributes: Attributes): void {
   const active = context.active();
   if (trace.getSpan(active) === undefined) return;
-  const startTime = Date.now() - seconds * 1_000;
+  const startTime = systemClock.nowMs() - seconds * 1_000;
   tracer().startSpan(name, { kind: SpanKind.CLIENT, startTime, attributes }, active).end();
 }
 

@@ -2,13 +2,14 @@ import { Webhook } from 'standardwebhooks';
 import { getDomain } from 'tldts';
 import { type EgressPolicy, callbackUrlProblem } from './address-policy.js';
 import { NoCallbackSecretError, resolveByDns, type Resolve, post, type Answered } from './post.js';
+import { systemClock } from '../clock.js';
 
 export interface CallbackSenderOptions extends EgressPolicy {
   /** `whsec_…`; the first signs. Read for each callback. */
   readonly secrets: () => readonly string[];
   /** @default the name servers' */
   readonly resolve?: Resolve;
-  /** @default Date.now */
+  /** @default the system's clock */
   readonly nowMs?: () => number;
   /** @default 15,000 */
   readonly timeoutMs?: number;
@@ -44,7 +45,7 @@ export function receiverOf(url: string): string {
 
 /** Sends callbacks to callers: signed, and never to forbidden addresses. */
 export function createCallbackSender(options: CallbackSenderOptions): CallbackSender {
-  const { secrets, allowLoopback, resolve = resolveByDns, nowMs = Date.now, timeoutMs = TIMEOUT_MS } = options;
+  const { secrets, allowLoopback, resolve = resolveByDns, nowMs = systemClock.nowMs, timeoutMs = TIMEOUT_MS } = options;
   const policy: EgressPolicy = { allowLoopback };
   return {
     problemOf: (url) => callbackUrlProblem(url, policy),

@@ -12,6 +12,7 @@ import {
   noJitterGenerator,
 } from 'cockatiel';
 import { CallbackUnreachableError } from './post.js';
+import { systemClock } from '../clock.js';
 
 /** Callbacks to one receiver that a worker has open at a time. */
 const MOST_OPEN = 20;
@@ -94,7 +95,7 @@ export function createReceivers(monotonicMs: () => number, circuitsChanged: (ope
       halfOpenAfter: new ExponentialBackoff({ initialDelay, maxDelay, generator: noJitterGenerator }),
     });
     const circuit: Circuit = { policy, openSinceMs: undefined };
-    policy.onBreak(() => setOpen(circuit, Date.now()));
+    policy.onBreak(() => setOpen(circuit, systemClock.nowMs()));
     policy.onReset(() => setOpen(circuit, undefined));
     return circuit;
   }

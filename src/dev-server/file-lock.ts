@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, statSync, utimes, writeFileSync } from 'node:fs';
 import { hostname, uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isoTime, systemClock } from '../clock.js';
 
 const HEARTBEAT_MS = 2_000;
 const ABANDONED_AFTER_MS = 30_000;
@@ -30,7 +31,7 @@ interface Taken {
  */
 export function takeFileLock(path: string): Taken | { readonly taken: false; readonly pid: number | undefined } {
   for (;;) {
-    const me: Holder = { host: hostname(), pid: process.pid, since: new Date().toISOString() };
+    const me: Holder = { host: hostname(), pid: process.pid, since: isoTime(systemClock) };
     try {
       writeFileSync(path, JSON.stringify(me), { flag: 'wx', mode: 0o600 });
       return held(path);
@@ -66,7 +67,7 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>, { on
 
 function held(path: string): Taken {
   const heartbeat = setInterval(() => {
-    const now = new Date();
+    const now = new Date(systemClock.nowMs());
     utimes(path, now, now, () => undefined);
   }, HEARTBEAT_MS);
   heartbeat.unref();
@@ -88,7 +89,7 @@ interface Found {
 /** Undefined: it is gone by now. */
 function holderOf(path: string): Found | undefined {
   try {
-    const ageMs = Date.now() - statSync(path).mtimeMs;
+    const ageMs = systemClock.nowMs() - statSync(path).mtimeMs;
     return { holder: parseHolder(readFileSync(path, 'utf8')), ageMs };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -112,7 +113,7 @@ function isAbandoned({ holder, ageMs }: Found): boolean {
 /** A process id means nothing after a restart of the machine or container: ours may equal a predecessor's. */
 function isRunning({ pid, since }: Holder): boolean {
   const upForS = pid === process.pid ? process.uptime() : uptime();
-  return Date.parse(since) > Date.now() - upForS * 1_000 && isAlive(pid);
+  return Date.parse(since) > systemClock.nowMs() - upForS * 1_000 && isAlive(pid);
 }
 
 /** By rename, so that of two processes that find the same abandoned lock only one removes it. */

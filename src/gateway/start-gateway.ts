@@ -64,6 +64,7 @@ import type { ServiceAccess } from './proxy/deps.js';
 import { createPayOrders } from './proxy/pay-orders.js';
 import { addProxyRoutes } from './proxy/routes.js';
 import { createDrain } from './dispatch/drain.js';
+import { systemClock } from '../clock.js';
 
 /** Shortest interval between two reads of the flow counts from the store. */
 const STATS_READ_EVERY_MS = 5_000;
@@ -83,7 +84,7 @@ export interface GatewayOptions {
   /** Exact origin of the Temporal UI, whose pages may read `/codec`. */
   readonly uiOrigin?: string;
   readonly logger: Logger;
-  /** @default Date.now */
+  /** @default the system's clock */
   readonly nowMs?: () => number;
   /** Clock for rate limits and waits. @default performance.now */
   readonly monotonicMs?: () => number;
@@ -130,7 +131,7 @@ export interface Gateway {
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const { settings, store, client, logger, pace = {} } = options;
-  const nowMs = options.nowMs ?? Date.now;
+  const nowMs = options.nowMs ?? systemClock.nowMs;
   const monotonicMs = options.monotonicMs ?? (() => performance.now());
   const onBroken = (problem: string) => logger.error({ problem }, BROKEN_SECRET);
   const secrets = followSecrets(settings, { monotonicMs, onBroken });

@@ -21,6 +21,9 @@ export interface Clock {
   reset(): void;
 }
 
+/** Milliseconds since 1970, by the machine. */
+export const systemNow = (): number => Date.now();
+
 export function createClock(deps: { notes: KeyValue; wallNow: () => number }): Clock {
   const running: ClockState = { frozenAt: null, offsetMs: 0 };
   let state = deps.notes.read<ClockState>('clock', running);

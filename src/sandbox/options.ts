@@ -41,7 +41,7 @@ export interface SandboxOptions extends FirstSettings {
   readonly seed?: number;
   /** True: a commit is on disk before its answer. False: it survives a killed process, not a power cut. @default true */
   readonly durable?: boolean;
-  /** Milliseconds since 1970 by the wall clock; the sandbox's own clock starts from it. @default Date.now */
+  /** Milliseconds since 1970 by the wall clock; the sandbox's own clock starts from it. @default the system's clock */
   readonly wallNow?: () => number;
   /** @default the event loop's */
   readonly timers?: Timers;

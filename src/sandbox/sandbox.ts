@@ -6,7 +6,7 @@ import { createTokens } from './account/tokens.js';
 import { createAnswers } from './answers.js';
 import { createAuthenticate } from './validate.js';
 import { addCheckoutPage, CHECKOUT_PATH } from './deposit/methods.js';
-import { createClock } from './clock.js';
+import { createClock, systemNow } from './clock.js';
 import { createAdversaryEndpoints, createDeliveryEndpoints } from './control/adversary-endpoints.js';
 import { createFaultEndpoints } from './control/fault-endpoints.js';
 import { createInspectEndpoints, createResetEndpoint } from './control/inspect.js';
@@ -81,7 +81,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 /** The whole service without a socket. */
 export function openSandbox(options: SandboxOptions): OpenSandbox {
   const { token = 'sandbox-token', durable = true, logger = silentLogger } = options;
-  const { wallNow = Date.now, timers = systemTimers, createId = randomUUID } = options;
+  const { wallNow = systemNow, timers = systemTimers, createId = randomUUID } = options;
   const database = openDatabase({ path: options.dbPath, durable, timers });
   const notes = createKeyValue(database);
   const settings = createSettings({ notes, fromOptions: settingsOf(options) });

@@ -11,6 +11,7 @@ import { createSend, type Send, type WireResult } from './send.js';
 import { checkBaseUrl, createConnections } from './connection.js';
 import { judge } from './judge.js';
 import { prepare } from './prepare.js';
+import { systemClock } from '../clock.js';
 
 export interface CallOptions {
   /** Ends the call. If the request may have left already, the outcome is unknown. */
@@ -73,7 +74,7 @@ export interface ServiceClientOptions {
   readonly maxAnswerBytes?: number;
   /** Further words with which the service says "duplicate", in addition to those of the contract. @default none */
   readonly duplicateWords?: readonly string[];
-  /** Milliseconds since the epoch, for `Retry-After` dates. @default Date.now */
+  /** Milliseconds since the epoch, for `Retry-After` dates. @default the system's clock */
   readonly nowMs?: () => number;
   /** Called with the result of each call on the wire: a status class, `not_sent` or `no_answer`. */
   readonly onCall?: (call: ServiceCall) => void;
@@ -99,7 +100,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       timeoutMs: options.timeoutMs ?? 30_000,
       maxAnswerBytes: options.maxAnswerBytes ?? 1_048_576,
     });
-  const nowMs = options.nowMs ?? Date.now;
+  const nowMs = options.nowMs ?? systemClock.nowMs;
   const duplicateWords = options.duplicateWords ?? [];
 
   const exchange = async (

@@ -2,6 +2,7 @@ import { contentOfMatterId, type MatterContent } from '../protocol/matters.js';
 import { readable, type SealedJson } from './store-key.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row, SqlBlob } from './sql-message.js';
+import { isoTime, systemClock } from '../clock.js';
 
 /** How far one receiver of notifications is with one matter. */
 export interface SentTo {
@@ -130,6 +131,6 @@ export function openEventMatter(
   matters: Pick<MatterStore, 'open'>,
   about: Pick<MatterContent, 'kind' | 'flowId'> & { readonly eventId: string },
 ): Promise<void> {
-  const content = { ...about, since: new Date().toISOString() };
+  const content = { ...about, since: isoTime(systemClock) };
   return matters.open(`${about.kind}/${about.eventId}`, content);
 }

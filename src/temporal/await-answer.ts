@@ -14,6 +14,7 @@ import { type FlowKind, UPDATES } from '../protocol/vocabulary.js';
 import { GRPC, grpcStatusOf } from './connection.js';
 import { startOptions, type StartFlowDeps } from './start-flow.js';
 import type { SubmitAnswer } from '../protocol/messages.js';
+import { callWithin } from './call-within.js';
 
 /** The result of waiting for a flow's answer to an update: to `answer` and `pay`, that of the service to its POST. */
 export type Awaited<Answer = SubmitAnswer> =
@@ -92,15 +93,14 @@ export async function awaitUpdate<Answer = SubmitAnswer>(
 
 /** With a signal of its own for each call: the connection never removes its listener. */
 async function within<T>(client: Client, { withinMs, signal }: Waiting, ask: () => Promise<T>): Promise<T> {
-  const { connection } = client;
-  const bounded = () => connection.withDeadline(Date.now() + withinMs, ask);
+  const bounded = () => callWithin(client, withinMs, ask);
   if (signal === undefined) return bounded();
   const own = new AbortController();
   const abort = () => own.abort();
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
   try {
-    return await connection.withAbortSignal(own.signal, bounded);
+    return await client.connection.withAbortSignal(own.signal, bounded);
   } finally {
     signal.removeEventListener('abort', abort);
   }

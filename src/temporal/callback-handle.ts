@@ -14,6 +14,7 @@ import {
   UNDELIVERED,
 } from '../protocol/vocabulary.js';
 import type { CallbackFailure, CallbackOrder, CallbackReport, OpenCircuit } from '../protocol/callbacks.js';
+import { callWithin } from './call-within.js';
 
 /** The delivery of one flow's callbacks, as the server and its worker know it. */
 export interface CallbackFacts {
@@ -64,7 +65,7 @@ export function createCallbackHandles(
     askWorker = limitQuestions(),
   }: { readonly taskQueue?: string | undefined; readonly askWorker?: AskWorker } = {},
 ): CallbackHandles {
-  const within = <T>(ms: number, ask: () => Promise<T>) => client.connection.withDeadline(Date.now() + ms, ask);
+  const within = <T>(ms: number, ask: () => Promise<T>) => callWithin(client, ms, ask);
   const handleOf = (flowId: string) => client.workflow.getHandle(callbackIdOf(flowId));
 
   const reportOf = (flowId: string) =>

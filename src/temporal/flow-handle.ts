@@ -17,6 +17,7 @@ import {
   workflowTypeOf,
 } from '../protocol/vocabulary.js';
 import { isPlaintext, isUndecodable } from '../protocol/plaintext-marker.js';
+import { callWithin } from './call-within.js';
 
 /** What the server knows about a flow without asking a worker. */
 export interface FlowFacts {
@@ -72,7 +73,7 @@ export function createFlowReader(
   client: Client,
   options: { readonly reportWithinMs?: number; readonly askWorker?: AskWorker } = {},
 ): FlowReader {
-  const within = <T>(ms: number, ask: () => Promise<T>) => client.connection.withDeadline(Date.now() + ms, ask);
+  const within = <T>(ms: number, ask: () => Promise<T>) => callWithin(client, ms, ask);
   const askWorker = options.askWorker ?? limitQuestions();
 
   async function reportOf({ flowId, isOpen }: FlowFacts): Promise<FlowReport | undefined> {

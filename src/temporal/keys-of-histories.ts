@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { KEY_ID } from './payload-codec.js';
+import { callWithin } from './call-within.js';
 
 /** The executions of a namespace whose histories may hold payloads of one payload key. */
 export interface HistoriesOfKey {
@@ -26,11 +27,12 @@ type Temporal = Pick<Client, 'workflowService' | 'connection'>;
  * @throws ServiceError if Temporal cannot be reached
  */
 export async function historiesOfKeys(
-  { workflowService, connection }: Temporal,
+  temporal: Temporal,
   namespace: string,
   replaced: Readonly<Record<string, number>>,
 ): Promise<ReadonlyMap<string, HistoriesOfKey>> {
-  const within = <Answer>(ask: () => Promise<Answer>) => connection.withDeadline(Date.now() + WITHIN_MS, ask);
+  const { workflowService } = temporal;
+  const within = <Answer>(ask: () => Promise<Answer>) => callWithin(temporal, WITHIN_MS, ask);
   const count = async (query: string): Promise<number> => {
     const answer = await within(() => workflowService.countWorkflowExecutions({ namespace, query }));
     return Number(answer.count ?? 0);

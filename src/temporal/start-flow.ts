@@ -19,6 +19,7 @@ import { sameFingerprint } from '../protocol/fingerprint.js';
 import { flowFingerprint } from '../store/store-key.js';
 import type { FlowEvent } from '../protocol/messages.js';
 import { traced, traceStart } from '../tracing.js';
+import { callWithin } from './call-within.js';
 
 export interface StartFlowDeps {
   readonly client: Client;
@@ -79,9 +80,7 @@ export async function startFlow(deps: StartFlowDeps, kind: FlowKind, input: unkn
         ...options,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
       });
-    const handle = await traced({ name: 'start flow', flowId }, () =>
-      deps.client.connection.withDeadline(Date.now() + START_WITHIN_MS, start),
-    );
+    const handle = await traced({ name: 'start flow', flowId }, () => callWithin(deps.client, START_WITHIN_MS, start));
     traceStart(flowId, kind);
     return { started: true, flowId, runId: handle.firstExecutionRunId };
   } catch (error) {
@@ -140,9 +139,7 @@ export async function signalFlow(client: Client, flowId: string, events: readonl
   const send = () => client.workflow.getHandle(flowId).signal<[readonly FlowEvent[]]>(EVENTS_SIGNAL, events);
   try {
     const attributes = { 'towline.events': events.map(({ id }) => id) };
-    await traced({ name: 'signal events', flowId, attributes }, () =>
-      client.connection.withDeadline(Date.now() + DEADLINE_MS, send),
-    );
+    await traced({ name: 'signal events', flowId, attributes }, () => callWithin(client, DEADLINE_MS, send));
     return 'delivered';
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) return 'not-found';

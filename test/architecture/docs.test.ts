@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readSettings, type Settings } from '../../src/config/index.js';
 import { PARK_ACTIONS } from '../../src/protocol/vocabulary.js';
 import { allFiles, readSource, ROOT, shippedSources } from './sources.js';
+import { isNamed, type Node, parse, visit } from './syntax.js';
 
 /** Rows of all tables in a Markdown file, as their cells. A `|` in a cell would be written `\|`. */
 function rowsOf(text: string): readonly (readonly string[])[] {
@@ -33,13 +34,15 @@ describe('docs/settings.md', () => {
     expect(documented.filter((name) => !known(name))).toEqual([]);
   });
 
-  it('has the defaults right', () => {
+  it('has the default of each variable', () => {
     const defaults: Readonly<Record<string, unknown>> = { ...readSettings({}) };
     const wrong = rows.flatMap(({ name, byDefault }) => {
-      const said = codeIn(byDefault);
+      const documentedDefault = codeIn(byDefault);
       const value = valueOf(defaults, name);
       const isRight =
-        said === undefined ? byDefault !== '—' || isNothing(value) : value === undefined || said === value;
+        documentedDefault === undefined
+          ? byDefault !== '—' || isNothing(value)
+          : value === undefined || documentedDefault === value;
       return isRight ? [] : [`${name}: ${byDefault}, and not ${value}`];
     });
     expect(wrong).toEqual([]);
@@ -52,49 +55,22 @@ describe('docs/parked-flows.md', () => {
   const sections = text.split(/^### /m).slice(1);
 
   it('has a section for every reason to park, with its actions in their order', () => {
-    const told = Object.fromEntries(
+    const documented = Object.fromEntries(
       sections.map((section) => [
         /^`(\w+)`/.exec(section)?.[1] ?? section.slice(0, 40),
         rowsOf(section).flatMap(([cell]) => codeIn(cell) ?? []),
       ]),
     );
-    expect(told).toEqual(PARK_ACTIONS);
-  });
-
-  it('says of each what happened and what to check', () => {
-    const lacking = sections.filter((section) => !/\*What happened\.\*[\s\S]+\*What to check\.\*/.test(section));
-    expect(lacking).toEqual([]);
+    expect(documented).toEqual(PARK_ACTIONS);
   });
 });
 
-describe('docs/faults.md', () => {
-  const rows = rowsOf(readSource('docs/faults.md').text).filter(([fault = '']) => /^\d+$/.test(fault));
-
-  it('names no fault that its test does not name, and every one that a test of faults names', () => {
-    expect(rows.length).toBeGreaterThan(15);
-    const unnamed = rows.flatMap(([fault = '', what, , , , link = '']) => {
-      const path = /\]\(\.\.\/([^)]+)\)/.exec(link)?.[1] ?? '';
-      const isNamed = existsSync(join(ROOT, path)) && faultsNamedIn(path).includes(fault);
-      return isNamed ? [] : [`${fault}: ${what}`];
-    });
-    expect(unnamed).toEqual([]);
-    const tests = allFiles().filter((path) => /^test\/.*\.test\.ts$/.test(path));
-    const listed = new Set(rows.map(([fault]) => fault));
-    expect([...new Set(tests.flatMap(faultsNamedIn))].filter((fault) => !listed.has(fault))).toEqual([]);
-  });
-});
-
-/** Numbers of the failure catalogue in the titles of tests. */
-function faultsNamedIn(path: string): readonly string[] {
-  return [...readSource(path).text.matchAll(/['`(; ]fault (\d+)[:)]/g)].map(([, fault = '']) => fault);
-}
-
-describe('the documents', () => {
+describe('a document of the project', () => {
   const documents = allFiles()
     .filter((path) => path.endsWith('.md'))
     .map(readSource);
 
-  it('link only to files and headings that exist', () => {
+  it('links only to files and headings that exist', () => {
     const broken = documents.flatMap(({ path, text }) =>
       [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].flatMap(([, link = '']) => {
         const [file = '', heading] = link.split('#');
@@ -107,19 +83,23 @@ describe('the documents', () => {
     expect(broken).toEqual([]);
   });
 
-  it('are short enough to be read: the README has at most 250 lines', () => {
+  it('is short enough to be read if it is the README: at most 250 lines', () => {
     expect(readSource('README.md').text.split('\n').length).toBeLessThanOrEqual(250);
   });
 });
 
-/**
- * Calls `readSettings` itself, and searches the other sources for what they read from the environment that they get.
- */
+/** What `readSettings` reads, and what the other sources read from an environment that they get: `env.NAME`. */
 function namesThatAreRead(): readonly string[] {
   const names = new Set<string>();
   readSettings(new Proxy({}, { get: (_, name) => void names.add(String(name)) }));
-  for (const { text } of shippedSources()) {
-    for (const [, name] of text.matchAll(/\benv(?:\.|\[')([A-Z][A-Z_]+)\b/g)) if (name !== undefined) names.add(name);
+  for (const { path, text } of shippedSources()) {
+    visit(parse(path, text).program, (node) => {
+      if (node.type !== 'MemberExpression') return;
+      const { object, property } = node as unknown as Record<'object' | 'property', Node>;
+      const name = String(property['name'] ?? property['value']);
+      const isEnvironment = isNamed(object, 'env') || isNamed(object['property'], 'env');
+      if (isEnvironment && /^[A-Z][A-Z_]+$/.test(name)) names.add(name);
+    });
   }
   names.delete('PATH');
   return [...names];

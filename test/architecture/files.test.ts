@@ -8,51 +8,50 @@ const code = paths.filter((path) => /\.(c|m)?(ts|js)$/.test(path));
 /** A longer file holds more than one concept, unless it is a table of data. */
 const MOST_LINES = 500;
 
-describe('files', () => {
-  it('are never called after nothing in particular', () => {
+describe('a file of the project', () => {
+  it('is never called after nothing in particular', () => {
     expect(code.filter((path) => /(^|[/-])(utils?|helpers?|common|misc)([/.-]|$)/.test(path))).toEqual([]);
   });
 
-  it('hold one concept each: none but tables of data has more than 500 lines', () => {
+  it(`has at most ${MOST_LINES} lines, unless it is a table of data`, () => {
     const tooLong = code.map(readSource).filter(({ text }) => text.split('\n').length - 1 > MOST_LINES);
     expect(tooLong.filter((file) => !isTable(file)).map(({ path }) => path)).toEqual([]);
   });
 
-  it('are tables of data if they only export literals', () => {
-    const of = (text: string) => isTable({ path: 'x.ts', text });
-    const table =
-      "import type { Row } from './row.js';\n/** Rows. */\nexport const ROWS = [{ a: 1, b: ['x', `y`, -2, null] }] as const satisfies readonly Row[];";
-    expect([of(table), of("export const A = 'x'; export type B = 1;")]).toEqual([true, true]);
-    expect([of('export const f = () => 1;'), of('export const A = make();'), of('run();')]).toEqual([
-      false,
-      false,
-      false,
-    ]);
+  it.each([
+    "import type { Row } from './row.js';\n/** Rows. */\nexport const ROWS = [{ a: 1, b: ['x', `y`, -2, null] }] as const satisfies readonly Row[];",
+    "export const A = 'x'; export type B = 1;",
+  ])('is a table of data if it only exports literals: %j', (text) => {
+    expect(isTable({ path: 'x.ts', text })).toBe(true);
   });
 
-  it('are there, if a comment of what ships names them', () => {
+  it.each(['export const f = () => 1;', 'export const A = make();', 'run();'])(
+    'is no table of data if it computes something: %j',
+    (text) => {
+      expect(isTable({ path: 'x.ts', text })).toBe(false);
+    },
+  );
+
+  it('names only files that exist in its comments', () => {
     expect(shippedSources().flatMap(missingIn)).toEqual([]);
-    expect(
-      missingIn({ path: 'x.ts', text: "const a = 'gone.ts'; // See `gone.md`.\n * also gone.ts, package.json" }),
-    ).toEqual(['x.ts:1 names gone.md', 'x.ts:2 names gone.ts']);
+    const text = "const a = 'gone.ts'; // See `gone.md`.\n/*\n * also gone.ts, package.json */";
+    expect(missingIn({ path: 'x.ts', text })).toEqual(['x.ts names gone.md', 'x.ts names gone.ts']);
   });
 
-  it('name no package registry and no path of one machine', () => {
+  it('names no package registry and no path of one machine', () => {
     expect(paths.map(readSource).flatMap(tracesOf)).toEqual([]);
   });
 
-  it('would show a registry or a path of one machine', () => {
-    // The % keeps this very file free of them.
-    const shown = [
-      'https://regis%try.some.example/pkg',
-      'pro%xy.golang.example',
-      '"/ro%ot/x"',
-      '"/wo%rk/x"',
-      '/home/%ann/x',
-    ];
-    for (const text of shown) expect(tracesOf({ path: 'x.md', text: text.replace('%', '') })).toHaveLength(1);
-    for (const text of ['docs/work/', 'the registry.', 'src/root.mjs'])
-      expect(tracesOf({ path: 'x', text })).toEqual([]);
+  // The % keeps this very file free of them.
+  it.each(['https://regis%try.some.example/pkg', 'pro%xy.golang.example', '"/ro%ot/x"', '"/wo%rk/x"', '/home/%ann/x'])(
+    'is found if it names a registry or a path of one machine: %j without its %%',
+    (text) => {
+      expect(tracesOf({ path: 'x.md', text: text.replace('%', '') })).toHaveLength(1);
+    },
+  );
+
+  it.each(['docs/work/', 'the registry.', 'src/root.mjs'])('may have %j', (text) => {
+    expect(tracesOf({ path: 'x', text })).toEqual([]);
   });
 });
 
@@ -88,19 +87,14 @@ function isLiteral(node: Node | null): boolean {
   return inside.every((child) => typeof (child as Node | null)?.type !== 'string' || isLiteral(child as Node));
 }
 
-/** A comment, and the part of a line after code that is one. */
-const COMMENT = /^\s*(?:\/\/|\/?\*)(.*)|(?<=\s)\/\/ (.*)$/;
 /** Not `.js`: libraries are called so. */
 const FILE_NAME = /(?<![\w@/.-])\w[\w./-]*\.(?:c?ts|mjs|md|json)\b/g;
 
 /** Files that the comments of a file name by their path or its end, and that do not exist. */
 function missingIn({ path, text }: SourceFile): readonly string[] {
-  return text.split('\n').flatMap((line, index) => {
-    const [, whole, after] = COMMENT.exec(line) ?? [];
-    const named = (whole ?? after ?? '').match(FILE_NAME) ?? [];
-    const missing = named.filter((name) => !paths.some((known) => known === name || known.endsWith(`/${name}`)));
-    return missing.map((name) => `${path}:${index + 1} names ${name}`);
-  });
+  const named = parse(path, text).comments.flatMap(({ value }) => value.match(FILE_NAME) ?? []);
+  const missing = named.filter((name) => !paths.some((known) => known === name || known.endsWith(`/${name}`)));
+  return missing.map((name) => `${path} names ${name}`);
 }
 
 /** Hosts whose name begins like those of registries and mirrors. A machine's own configuration names its registry. */

@@ -31,11 +31,11 @@ describe('a flow kind', () => {
     expect(missing.map((kind) => `workflows/index.ts exports no ${workflowTypeOf(kind)}`)).toEqual([]);
   });
 
-  it('is called in src/flows/kinds.ts as it calls itself', () => {
+  it('has the same name in src/flows/kinds.ts and in its definition', () => {
     expect(Object.entries(flows).filter(([name, { kind }]) => kind !== name)).toEqual([]);
   });
 
-  it('carries out each operation that moves money, and no two the same one', () => {
+  it('carries out operations that move money: each of them is of exactly one kind', () => {
     const carried = FLOW_KINDS.flatMap((kind) => Object.keys(flowOf(kind).carriesOut ?? {}));
     const money = (Object.keys(operations) as OperationName[]).filter((name) => operations[name].effect === 'money');
     expect(carried.toSorted()).toEqual(money.toSorted());
@@ -48,7 +48,7 @@ describe('a flow kind', () => {
 });
 
 describe('docs/flow-kinds.md', () => {
-  it('is what the kinds say of themselves', async () => {
+  it('has a row for each kind, as its definition has it', async () => {
     const document = new URL('../../docs/flow-kinds.md', import.meta.url);
     const computed = flowKindsDocument();
     if (process.env['WRITE_DOCS']) await writeFile(document, computed);

@@ -71,7 +71,7 @@ export const RULES: readonly Rule[] = [
   { of: PACKAGE_ROOT, may: [NODE], because: 'it finds our own folder, for whoever reads a file of it' },
   {
     of: TRACING,
-    may: [/^@opentelemetry\/api$/, NODE],
+    may: [CLOCK, /^@opentelemetry\/api$/, NODE],
     because: 'each step is traced where it runs',
   },
   { of: CLOCK, may: [], because: 'whoever waits is given it' },
@@ -90,12 +90,12 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: /^src\/service-client\//,
-    may: [/^src\/service-client\//, CONTRACT, MONEY, ZOD, /^axios$/, /^lossless-json$/, NODE],
+    may: [/^src\/service-client\//, CLOCK, CONTRACT, MONEY, ZOD, /^axios$/, /^lossless-json$/, NODE],
     because: 'the client speaks the contract and knows no Temporal',
   },
   {
     of: CALLBACKS,
-    may: [CALLBACKS, /^(cockatiel|ipaddr\.js|standardwebhooks|tldts)$/, NODE],
+    may: [CALLBACKS, CLOCK, /^(cockatiel|ipaddr\.js|standardwebhooks|tldts)$/, NODE],
     because: 'who may be called must be judged apart from what is told',
   },
   {
@@ -105,7 +105,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: STORE,
-    may: [STORE, PROTOCOL, KEYS, /^libsql$/, /^pg$/, NODE],
+    may: [STORE, CLOCK, PROTOCOL, KEYS, /^libsql$/, /^pg$/, NODE],
     because: 'claims and inbox outlive whoever uses them',
   },
   {
@@ -121,13 +121,14 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: /^src\/dev-server\//,
-    may: [/^src\/dev-server\//, PACKAGE_ROOT, /^@temporalio\//, ZOD, NODE],
+    may: [/^src\/dev-server\//, CLOCK, PACKAGE_ROOT, /^@temporalio\//, ZOD, NODE],
     because: 'it finds, builds and runs a Temporal server for whoever wants one',
   },
   {
     of: TEMPORAL,
     may: [
       TEMPORAL,
+      CLOCK,
       IN_TURNS,
       PROTOCOL,
       FLOWS,

@@ -31,19 +31,6 @@ export function importsOf({ path, text }: SourceFile): readonly Import[] {
   return found;
 }
 
-/** Whether the code, without comments, touches `process.env`. */
-export function readsProcessEnv({ path, text }: SourceFile): boolean {
-  let reads = false;
-  visit(parse(path, text).program, (node) => {
-    if (node.type === 'MemberExpression') {
-      const { object, property } = node as unknown as Record<'object' | 'property', Node>;
-      reads ||= object['name'] === 'process' && (property['name'] ?? property['value']) === 'env';
-    }
-    reads ||= node.type === 'ImportDeclaration' && /^(node:)?process$/.test(textOf(node['source']) ?? '');
-  });
-  return reads;
-}
-
 function textOf(node: unknown): string | undefined {
   const value = (node as { value?: unknown } | null | undefined)?.value;
   return typeof value === 'string' ? value : undefined;

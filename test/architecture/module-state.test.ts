@@ -1,24 +1,33 @@
 import { describe, expect, it } from '@jest/globals';
+import { importsOf } from './imports-of.js';
 import { moduleState, reachedFrom } from './module-state.js';
 import { shippedSources } from './sources.js';
 
 /** A worker loads them once, for all of its workflows: what one of them remembered there, another one would find. */
-describe('the modules of workflows', () => {
+describe('a module that workflows load', () => {
   const modules = reachedFrom('workflows/index.ts', shippedSources());
 
-  it('are those of the workflows and the few that they share with others', () => {
+  it('is one of the workflows, or one of the few that they share with others', () => {
     const paths = modules.map(({ path }) => path);
     expect(paths).toEqual(expect.arrayContaining(['workflows/bridge-transfer.ts', 'src/money.ts']));
     expect(paths).not.toContain('activities/index.ts');
     expect(paths.length).toBeGreaterThan(40);
   });
 
-  it('hold no state', () => {
+  it('imports no package by value but the SDK of workflows and big.js', () => {
+    const packages = modules
+      .flatMap(importsOf)
+      .filter(({ to, typeOnly }) => !typeOnly && !/^(src|workflows)\//.test(to))
+      .map(({ to }) => to);
+    expect([...new Set(packages)].toSorted()).toEqual(['@temporalio/workflow', 'big.js']);
+  });
+
+  it('holds no state', () => {
     expect(modules.flatMap(moduleState)).toEqual([]);
   });
 });
 
-describe('the check itself', () => {
+describe('the rule that a module of workflows holds no state', () => {
   const found = (text: string) => moduleState({ path: 'x.ts', text });
 
   it.each([

@@ -23,16 +23,18 @@ export function parse(path: string, text: string): Syntax {
 const isNode = (value: unknown): value is Node => typeof (value as Node | null)?.type === 'string';
 
 /** Visits each node, with those around it, the innermost last. */
-export function visit(
-  node: Node,
-  see: (node: Node, around: readonly Node[]) => void,
-  around: readonly Node[] = [],
-): void {
-  see(node, around);
-  const inside = [...around, node];
-  for (const value of Object.values(node))
-    for (const child of Array.isArray(value) ? (value as unknown[]) : [value])
-      if (isNode(child)) visit(child, see, inside);
+export function visit(root: Node, see: (node: Node, around: readonly Node[]) => void): void {
+  const around: Node[] = [];
+  const walk = (node: Node): void => {
+    see(node, around);
+    around.push(node);
+    for (const value of Object.values(node)) {
+      if (Array.isArray(value)) for (const child of value) isNode(child) && walk(child);
+      else if (isNode(value)) walk(value);
+    }
+    around.pop();
+  };
+  walk(root);
 }
 
 /** The name of what is called: `f` of `f()`; of `x.f()`, nothing. */
@@ -40,3 +42,7 @@ export const calleeOf = (node: Node): string | undefined => {
   const callee = node['callee'] as Node | undefined;
   return node.type === 'CallExpression' && callee?.type === 'Identifier' ? String(callee['name']) : undefined;
 };
+
+/** Whether it is the identifier of that name. */
+export const isNamed = (node: unknown, name: string): boolean =>
+  isNode(node) && node.type === 'Identifier' && node['name'] === name;

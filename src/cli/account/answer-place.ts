@@ -2,6 +2,7 @@ import { mkdir, open, unlink, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { CliError, EXIT } from '../exit-codes.js';
 import type { CliContext } from '../context.js';
+import { isoTime, systemClock } from '../../clock.js';
 
 export interface AnswerOptions {
   /** A file that does not exist yet. */
@@ -63,7 +64,7 @@ const cannotBeMade = (path: string) => (error: NodeJS.ErrnoException) => {
 };
 
 /** 20261121T134037Z and milliseconds, so that the files of one folder sort by time. */
-const timeForName = () => new Date().toISOString().replaceAll(/[-:.]/g, '');
+const timeForName = () => isoTime(systemClock).replaceAll(/[-:.]/g, '');
 
 /**
  * The input of an account operation: a file, or stdin. Secrets never come by the command line, which others can see.

@@ -6,6 +6,7 @@ import { changeSecret, checkWebhookUpdate, newWebhookSecret } from '../account/w
 import { numberArgument } from '../arguments.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import type { CliContext, RunCommand } from '../context.js';
+import { systemClock } from '../../clock.js';
 
 interface Options extends AnswerOptions {
   readonly rotate?: boolean;
@@ -54,7 +55,7 @@ export function addAccountWebhookCommand(account: Command, run: RunCommand, cont
           path: keptSecretsPath(settings.towlineHome),
           fromSetting: settings.webhookSecrets,
           overlapMs: options.overlap * HOUR_MS,
-          nowMs: Date.now,
+          nowMs: systemClock.nowMs,
         };
         await callAccount(context, {
           settings,

@@ -6,6 +6,7 @@ import { type AnswerOptions, readInputJson, parsed, readInputText } from '../acc
 import { EXIT } from '../exit-codes.js';
 import { changeSecret, checkIntegrator } from '../account/webhook-secret.js';
 import { addAccountWebhookCommand } from './account-webhook.js';
+import { systemClock } from '../../clock.js';
 
 export function addAccountCommand(program: Command, run: RunCommand, context: CliContext): void {
   const account = program
@@ -88,7 +89,7 @@ function addAccountCreateCommand(account: Command, run: RunCommand, context: Cli
                   secret,
                   fromSetting: settings.webhookSecrets,
                   overlapMs: undefined,
-                  nowMs: Date.now,
+                  nowMs: systemClock.nowMs,
                 },
                 send,
               );

@@ -6,6 +6,7 @@ import { EXIT } from '../exit-codes.js';
 import { gatewayAccess, createGatewayClient } from '../gateway-client.js';
 import { wholeNumberArgument, oneOfArgument } from '../arguments.js';
 import { print, type PrintOptions, plainTable, paintedState } from '../print.js';
+import { systemClock } from '../../clock.js';
 
 export function addListCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
@@ -58,7 +59,7 @@ function flowTable(look: Pick<CliContext, 'colors'>, flows: readonly ListedFlow[
 
 function parkedCells({ state, reason, since }: ListedFlow): readonly string[] {
   if (state !== 'parked') return ['', ''];
-  return [reason ?? '', since === null ? 'no worker answers' : ageText(Date.now() - Date.parse(since))];
+  return [reason ?? '', since === null ? 'no worker answers' : ageText(systemClock.nowMs() - Date.parse(since))];
 }
 
 const UNITS = [

@@ -7,6 +7,7 @@ import type { CliContext, RunCommand } from '../context.js';
 import { print, type PrintOptions } from '../print.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { placesOf } from '../wiring/notifier.js';
+import { systemClock } from '../../clock.js';
 
 export function addNotifyCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
@@ -37,7 +38,7 @@ async function sendTests(context: CliContext, options: PrintOptions): Promise<Ex
     );
   }
   const secrets = followSecrets(settings, { onBroken: (problem) => context.err(problem) });
-  const nowMs = Date.now();
+  const nowMs = systemClock.nowMs();
   const since = new Date(nowMs).toISOString();
   const content = { kind: 'parked', since, reason: 'test' } as const;
   const places = placesOf(settings, namespaceOf(settings.temporal));

@@ -7,6 +7,7 @@ import { plainTable, type Row } from '../print.js';
 import { type Played, playScene } from './play-scene.js';
 import { createSandboxControl, type Executions } from './sandbox-control.js';
 import { SCENES } from './scenes.js';
+import { systemClock } from '../../clock.js';
 
 export interface DemoDeps {
   readonly context: CliContext;
@@ -23,7 +24,7 @@ export interface DemoDeps {
  * @returns whether each ended as expected
  */
 export async function playDemo(deps: DemoDeps): Promise<boolean> {
-  const { context, settings, namespace, processes, gateway, run = Date.now().toString(36) } = deps;
+  const { context, settings, namespace, processes, gateway, run = systemClock.nowMs().toString(36) } = deps;
   const { sandbox, worker } = processes;
   if (sandbox === undefined) {
     context.out('No demo: it needs the sandbox, and SERVICE_BASE_URL names another service.');

@@ -3,6 +3,7 @@ import type { Settings } from '../../config/index.js';
 import { getCryptoSend } from '../../contract/onramp.js';
 import { EXIT } from '../exit-codes.js';
 import { bad, type Finding, good, note } from './finding.js';
+import { systemClock } from '../../clock.js';
 
 const WITHIN_MS = 10_000;
 
@@ -13,7 +14,7 @@ const WITHIN_MS = 10_000;
 export async function checkService(settings: Settings): Promise<readonly Finding[]> {
   const { serviceBaseUrl, serviceToken: token = '' } = settings;
   const path = getCryptoSend.path.replace(/\{\w+\}/, `towline-doctor-${randomUUID()}`);
-  const askedAtMs = Date.now();
+  const askedAtMs = systemClock.nowMs();
   const answer = await fetch(serviceBaseUrl + path, {
     headers: { authorization: `Bearer ${token}` },
     redirect: 'manual',
@@ -29,7 +30,10 @@ export async function checkService(settings: Settings): Promise<readonly Finding
     ];
   }
   await answer.body?.cancel();
-  return [judged(answer.status, serviceBaseUrl), ...checkClock(answer.headers.get('date'), askedAtMs, Date.now())];
+  return [
+    judged(answer.status, serviceBaseUrl),
+    ...checkClock(answer.headers.get('date'), askedAtMs, systemClock.nowMs()),
+  ];
 }
 
 function judged(status: number, url: string): Finding {

@@ -8,6 +8,7 @@ import type { Home } from '../wiring/load-settings.js';
 import { loadKeyring, openConfiguredStore, placeOfStore } from '../wiring/dependencies.js';
 import { differenceOf, requireOwnStore } from '../wiring/deployment.js';
 import { bad, type Finding, good, note } from './finding.js';
+import { callWithin } from '../../temporal/call-within.js';
 
 /** Keys and store: whether the one opens the other, and whether it can be written durably. */
 export async function checkStore(
@@ -44,9 +45,7 @@ export async function checkDeployment(settings: Settings, store: Store): Promise
   try {
     await requireOwnStore({ store, namespace, account });
     const { id, epoch } = await store.deployment.read();
-    const record = await client.connection.withDeadline(Date.now() + WITHIN_MS, () =>
-      readDeploymentRecord(client, namespace),
-    );
+    const record = await callWithin(client, WITHIN_MS, () => readDeploymentRecord(client, namespace));
     if (record === undefined) {
       return [note(ABOUT, `namespace ${namespace} is bound to no store yet: the first gateway or worker binds it.`)];
     }

@@ -9,16 +9,17 @@ import { EXIT } from '../exit-codes.js';
 import { GRPC, grpcStatusOf } from '../../temporal/connection.js';
 import { temporalAddress } from '../wiring/temporal.js';
 import { bad, type Finding, good, note } from './finding.js';
+import { callWithin } from '../../temporal/call-within.js';
+import { systemClock } from '../../clock.js';
 
 const WITHIN_MS = 5_000;
 
 /** Server version, namespace, search attribute, and whether a worker listens. */
 export async function checkTemporal(settings: Pick<Settings, 'temporal'>): Promise<readonly Finding[]> {
   const temporal = connectTemporal({ variables: settings.temporal, identity: 'towline-doctor' });
-  const { client } = temporal;
   const address = temporalAddress(settings);
   try {
-    return await client.connection.withDeadline(Date.now() + WITHIN_MS, () => examine(temporal, address));
+    return await callWithin(temporal.client, WITHIN_MS, () => examine(temporal, address));
   } catch (error) {
     const { namespace } = temporal;
     if (grpcStatusOf(error) === GRPC.notFound) {
@@ -54,7 +55,7 @@ const MOST_SHOWN = 5;
 function workersOf({ queue, taskQueue, pollers, limit }: QueueState): readonly Finding[] {
   const about = `workers of ${queue}`;
   const seen = pollers
-    .map(({ identity, seenAtMs }) => ({ identity, agoMs: Math.max(0, Date.now() - seenAtMs) }))
+    .map(({ identity, seenAtMs }) => ({ identity, agoMs: Math.max(0, systemClock.nowMs() - seenAtMs) }))
     .filter(({ agoMs }) => agoMs <= SEEN_WITHIN_MS)
     .toSorted((one, other) => one.agoMs - other.agoMs);
   const shown = seen

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { queueState } from '../../temporal/pollers.js';
 import type { Child } from './child.js';
+import { callWithin } from '../../temporal/call-within.js';
 
 export interface Supervised {
   readonly name: string;
@@ -149,10 +150,8 @@ export async function untilItPolls(
   identity: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { connection } = temporal.client;
   await untilTrue(signal, async () => {
-    const ask = () => queueState(temporal, 'flows');
-    const { pollers } = await connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, ask);
+    const { pollers } = await callWithin(temporal.client, ANSWER_WITHIN_MS, () => queueState(temporal, 'flows'));
     return pollers.some((poller) => poller.identity === identity);
   });
 }

@@ -11,6 +11,7 @@ import type { Home } from '../wiring/load-settings.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { GRPC, grpcStatusOf } from '../../temporal/connection.js';
 import { temporalAddress } from '../wiring/temporal.js';
+import { callWithin } from '../../temporal/call-within.js';
 
 /** The Temporal server that our processes use. */
 interface TemporalServer {
@@ -127,9 +128,7 @@ export async function prepareTemporal(
   const temporal = connectTemporal({ variables: settings.temporal, identity: 'towline-up' });
   const { client, namespace } = temporal;
   try {
-    await client.connection.withDeadline(Date.now() + WITHIN_MS, () =>
-      client.workflowService.describeNamespace({ namespace }),
-    );
+    await callWithin(client, WITHIN_MS, () => client.workflowService.describeNamespace({ namespace }));
     await registerAttributes(client, namespace, say);
     return temporal;
   } catch (error) {

@@ -5,6 +5,7 @@ import { StoreUnavailableError } from '../../store/store-errors.js';
 import type { Store } from '../../store/store.js';
 import { bindNamespace, DEPLOYMENT_WORKFLOW_ID, type DeploymentRecord } from '../../temporal/deployment-record.js';
 import { CliError } from '../exit-codes.js';
+import { callWithin } from '../../temporal/call-within.js';
 
 /** What a process was given, by its settings. */
 export interface Given {
@@ -53,7 +54,7 @@ export async function bindDeployment(client: Pick<Client, 'workflowService'>, gi
 /** The same with a deadline. False: Temporal does not answer. @throws CliError */
 export async function isBound(client: Pick<Client, 'workflowService' | 'connection'>, given: Given): Promise<boolean> {
   try {
-    await client.connection.withDeadline(Date.now() + ANSWER_WITHIN_MS, () => bindDeployment(client, given));
+    await callWithin(client, ANSWER_WITHIN_MS, () => bindDeployment(client, given));
     return true;
   } catch (error) {
     if (error instanceof CliError || error instanceof StoreUnavailableError) throw error;

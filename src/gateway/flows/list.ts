@@ -21,6 +21,7 @@ import type { MembersOf } from '../http/openapi.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
 import { isTerminated, viewOfTerminated } from './terminated-view.js';
+import { callWithin } from '../../temporal/call-within.js';
 
 export const ListQuery = z
   .strictObject({
@@ -68,7 +69,7 @@ const MOST_PAGES = 20;
 
 /** `GET /flows`: newest first, from Temporal's visibility, which lags by a second or so. */
 export function listFlows(deps: FlowOperationDeps, name: string, { after, ...query }: ListQuery): Promise<FlowPage> {
-  return deps.client.connection.withDeadline(Date.now() + LIST_WITHIN_MS, () => pageOf(deps, name, query, after));
+  return callWithin(deps.client, LIST_WITHIN_MS, () => pageOf(deps, name, query, after));
 }
 
 async function pageOf(

@@ -20,6 +20,7 @@ import { listExecutions, type ListedExecution } from '../../temporal/flow-page.j
 import { PARKED_AND_OPEN, reasonCondition, visibilityQuery } from '../flows/list.js';
 import { viewOfTerminated, type TerminatedDeps } from '../flows/terminated-view.js';
 import { addRuns, valueInFlight, type RunLists } from './value-in-flight.js';
+import { callWithin } from '../../temporal/call-within.js';
 
 const Counted = z.object({ kind: z.enum(FLOW_KINDS), state: z.enum(FLOW_STATES), count: z.int() });
 
@@ -263,5 +264,5 @@ class CountedElsewhere extends Error {
 }
 
 function within<T>(client: Client, ask: () => Promise<T>): Promise<T> {
-  return client.connection.withDeadline(Date.now() + WITHIN_MS, ask);
+  return callWithin(client, WITHIN_MS, ask);
 }

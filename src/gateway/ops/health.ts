@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Store } from '../../store/store.js';
 import { routeOptions } from '../http/route.js';
 import { remembered } from './remembered.js';
+import { callWithin } from '../../temporal/call-within.js';
 
 export interface HealthDeps {
   readonly store: Pick<Store, 'check'>;
@@ -92,8 +93,8 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
 }
 
 /** Rejects if Temporal cannot be reached. */
-export function answers({ connection, workflowService }: Client): Promise<unknown> {
-  return connection.withDeadline(Date.now() + WITHIN_MS, () => workflowService.getSystemInfo({}));
+export function answers(client: Client): Promise<unknown> {
+  return callWithin(client, WITHIN_MS, () => client.workflowService.getSystemInfo({}));
 }
 
 export function works(check: Promise<unknown>): Promise<Works> {

@@ -7,13 +7,14 @@ import { migrate, prepareSchema, type Schema } from '../schema.js';
 import { StoreUnavailableError } from '../store-errors.js';
 import { openConnection } from './connection.js';
 import { LIBSQL_SCHEMA } from './migrations.js';
+import { systemClock } from '../../clock.js';
 
 /**
  * The embedded store: one file, which gateway and workers of this machine open at the same time.
  *
  * @param options.path created if missing, readable only by its owner
  * @param options.keyring opens what was sealed before, and seals
- * @param options.now milliseconds since 1970. @default Date.now
+ * @param options.now milliseconds since 1970. @default the system's clock
  * @param options.schema for tests. @default that of this build
  * @throws StoreUnavailableError if the file cannot be opened or written
  * @throws StoreTooOldError, StoreTooNewError if its tables do not fit this Towline
@@ -30,7 +31,7 @@ export async function openStore(options: {
   const db = await openConnection({ path: options.path });
   try {
     await prepareSchema(db, schema, () => migrate(db, schema));
-    return await createStore(db, options.keyring, options.now ?? Date.now);
+    return await createStore(db, options.keyring, options.now ?? systemClock.nowMs);
   } catch (error) {
     await db.close();
     throw error;

@@ -5,6 +5,7 @@ import { createPostgresConnection } from './connection.js';
 import { migratePostgres } from './migrate.js';
 import { POSTGRES_SCHEMA } from './migrations.js';
 import { integer, type SqlConnection } from '../sql-connection.js';
+import { systemClock } from '../../clock.js';
 
 /**
  * The store that several machines share: a Postgres database (13 or newer), or a schema of it, of its own.
@@ -50,9 +51,9 @@ const NOW = `SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS no
  * The database's clock, in milliseconds since 1970, so that leases and the ages of quotes are the same on machines
  * whose own clocks differ. It is queried now and then; in between, this machine's clock measures the elapsed time.
  *
- * @param localNow milliseconds since 1970. @default Date.now
+ * @param localNow milliseconds since 1970. @default the system's clock
  */
-export async function followDatabaseClock(db: SqlConnection, localNow = Date.now): Promise<() => number> {
+export async function followDatabaseClock(db: SqlConnection, localNow = systemClock.nowMs): Promise<() => number> {
   let aheadMs = 0;
   let askedMs = 0;
   const ask = async (): Promise<void> => {

@@ -3,6 +3,7 @@ import type { ClientBase, Pool } from 'pg';
 import { queryOf } from './pool.js';
 import type { Turn } from '../sql-connection.js';
 import type { Request, StepResult } from '../sql-message.js';
+import { systemClock } from '../../clock.js';
 
 /** The connection was lost during the commit: only the database knows its outcome. */
 export interface LostCommit {
@@ -61,7 +62,7 @@ export async function transact(
 
 async function commit(client: ClientBase, turn: Turn, results: LostCommit['results']): Promise<void> {
   const mark = randomUUID();
-  const note = turn.repeatable ? '' : `INSERT INTO commits (id, at) VALUES ('${mark}', ${Date.now()}); `;
+  const note = turn.repeatable ? '' : `INSERT INTO commits (id, at) VALUES ('${mark}', ${systemClock.nowMs()}); `;
   try {
     await client.query(`${note}COMMIT`);
   } catch (error) {
