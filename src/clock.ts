@@ -1,9 +1,9 @@
 /** Time as a part of the product sees it; passed in, so that a test may run days in a second. */
 export interface Clock {
   /** Milliseconds since 1970; may be set back and forth. */
-  nowMs(): number;
+  readonly nowMs: () => number;
   /** Milliseconds of a clock that never jumps. */
-  monotonicMs(): number;
+  readonly monotonicMs: () => number;
   /** Runs `work` once after this many milliseconds; the returned function cancels that. */
   after(ms: number, work: () => void): () => void;
 }
