@@ -28,10 +28,7 @@ export function visit(root: Node, see: (node: Node, around: readonly Node[]) => 
   const walk = (node: Node): void => {
     see(node, around);
     around.push(node);
-    for (const value of Object.values(node)) {
-      if (Array.isArray(value)) for (const child of value) isNode(child) && walk(child);
-      else if (isNode(value)) walk(value);
-    }
+    for (const child of Object.values(node).flat()) if (isNode(child)) walk(child);
     around.pop();
   };
   walk(root);
