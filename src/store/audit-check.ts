@@ -1,17 +1,58 @@
 import type { AuditEntry } from '../protocol/audit.js';
-import { type AuditHead, auditHash, type AuditStore, detailsHashOf, NO_ENTRY_BEFORE } from './audit.js';
+import {
+  type AuditHead,
+  auditHash,
+  type AuditProblem,
+  type AuditProblemCode,
+  type AuditStore,
+  detailsHashOf,
+  NO_ENTRY_BEFORE,
+} from './audit.js';
 import { integer, type SqlConnection } from './sql-connection.js';
 import type { Row } from './sql-message.js';
 import type { StoreKey } from './store-key.js';
 
 const PAGE = 1_000;
-/** Most problems that are listed: if half of the log is deleted, not every entry needs a sentence. */
+/** Most problems that are listed: if half of the log is deleted, no person reads one for each entry. */
 const MOST_PROBLEMS = 100;
 
 export interface AuditCheckDeps {
   readonly db: SqlConnection;
   readonly storeKey: Pick<StoreKey, 'macs'>;
   readonly entryOf: (row: Row) => AuditEntry;
+}
+
+type Place = Omit<AuditProblem, 'code' | 'sentence'>;
+
+/** @param seenBy who had the end of a chain */
+function sentenceOf(code: AuditProblemCode, { chain, entry, lastEntry }: Place, seenBy = ''): string {
+  const here = entry === undefined ? `Chain ${chain}` : `Chain ${chain}, entry ${entry}`;
+  switch (code) {
+    case 'chain_missing':
+      return `${here} is missing.`;
+    case 'entries_missing':
+      return lastEntry === undefined
+        ? `${here} is missing.`
+        : `Chain ${chain}: entries ${entry} to ${lastEntry} are missing.`;
+    case 'other_entry_before':
+      return `${here}: the entry before it is another one than the one it followed.`;
+    case 'content_changed':
+      return `${here}: its content was changed.`;
+    case 'foreign_key':
+      return `${here}: it was not written with a key of this store.`;
+    case 'details_changed':
+      return `${here}: its details were changed.`;
+    case 'details_unreadable':
+      return `${here}: its details cannot be opened: they were changed, or a payload key is missing.`;
+    case 'details_missing':
+      return `${here}: its details are missing, and no entry says that its flow was erased.`;
+    case 'head_missing':
+      return `${here} is missing: ${seenBy} had it as an end.`;
+    case 'head_differs':
+      return `${here} is another one than ${seenBy} had.`;
+    default:
+      return code satisfies never;
+  }
 }
 
 /**
@@ -34,9 +75,9 @@ export function createAuditCheck({ db, storeKey, entryOf }: AuditCheckDeps): Aud
   }
 
   return async (known = []) => {
-    const problems: string[] = [];
-    const problem = (sentence: string) => {
-      if (problems.length < MOST_PROBLEMS) problems.push(sentence);
+    const problems: AuditProblem[] = [];
+    const problem = (code: AuditProblemCode, place: Place, seenBy?: string) => {
+      if (problems.length < MOST_PROBLEMS) problems.push({ code, ...place, sentence: sentenceOf(code, place, seenBy) });
     };
     /** Ends of chains that were seen elsewhere, and by whom. */
     const promised = new Map<string, AuditHead & { readonly by: string }>();
@@ -51,11 +92,11 @@ export function createAuditCheck({ db, storeKey, entryOf }: AuditCheckDeps): Aud
     const heads: AuditHead[] = [];
     /** Flows that an entry says were erased; entries without details, by their flow. */
     const erased = new Set<string>();
-    const bare = new Map<string, string>();
+    const bare = new Map<string, Place>();
     let entries = 0;
     let last: AuditEntry | undefined;
-    const missing = (chain: number, from: number, to: number) =>
-      problem(`Chain ${chain}: ${from === to ? `entry ${from} is` : `entries ${from} to ${to} are`} missing.`);
+    const missing = (chain: number, entry: number, lastEntry: number) =>
+      problem('entries_missing', { chain, entry, ...(entry !== lastEntry && { lastEntry }) });
 
     const closeChain = (): void => {
       if (last !== undefined) heads.push({ chain: last.chain, number: last.number, hash: last.hash });
@@ -63,26 +104,26 @@ export function createAuditCheck({ db, storeKey, entryOf }: AuditCheckDeps): Aud
     for await (const { entry, hasDetails } of all()) {
       entries += 1;
       const { chain, number } = entry;
-      const here = `Chain ${chain}, entry ${number}`;
+      const here = { chain, entry: number };
       const isFirst = last?.chain !== chain;
       if (isFirst) {
         closeChain();
-        for (let gone = (last?.chain ?? 0) + 1; gone < chain; gone += 1) problem(`Chain ${gone} is missing.`);
+        for (let gone = (last?.chain ?? 0) + 1; gone < chain; gone += 1) problem('chain_missing', { chain: gone });
       }
       const before = isFirst ? 0 : (last?.number ?? 0);
       if (number > before + 1) missing(chain, before + 1, number - 1);
       else if (entry.previous !== (isFirst ? NO_ENTRY_BEFORE : last?.hash)) {
-        problem(`${here}: the entry before it is another one than the one it followed.`);
+        problem('other_entry_before', here);
       }
-      if (auditHash(entry) !== entry.hash) problem(`${here}: its content was changed.`);
+      if (auditHash(entry) !== entry.hash) problem('content_changed', here);
       else if (!storeKey.macs('audit', entry.hash).includes(entry.mac)) {
-        problem(`${here}: it was not written with a key of this store.`);
+        problem('foreign_key', here);
       }
       if (entry.kind === 'erase' && entry.flowId !== null) erased.add(entry.flowId);
       if (entry.details === null) {
         if (!hasDetails) bare.set(entry.flowId ?? '', here);
-        else problem(`${here}: its details cannot be opened: they were changed, or a payload key is missing.`);
-      } else if (detailsHashOf(entry.details) !== entry.detailsHash) problem(`${here}: its details were changed.`);
+        else problem('details_unreadable', here);
+      } else if (detailsHashOf(entry.details) !== entry.detailsHash) problem('details_changed', here);
       if (entry.kind === 'chain' && entry.details !== null) {
         promise((entry.details['heads'] ?? []) as AuditHead[], `chain ${chain}, which began later,`);
       }
@@ -90,14 +131,14 @@ export function createAuditCheck({ db, storeKey, entryOf }: AuditCheckDeps): Aud
     }
     closeChain();
     for (const [flowId, here] of bare) {
-      if (!erased.has(flowId)) problem(`${here}: its details are missing, and no entry says that its flow was erased.`);
+      if (!erased.has(flowId)) problem('details_missing', here);
     }
     for (const { chain, number, hash, by } of promised.values()) {
       const sql = `SELECT hash FROM audit WHERE chain = ? AND number = ?`;
       const [found] = await db.read([{ sql, params: [chain, number] }]);
       const row = found?.rows[0];
-      if (row === undefined) problem(`Chain ${chain}, entry ${number} is missing: ${by} had it as an end.`);
-      else if (row['hash'] !== hash) problem(`Chain ${chain}, entry ${number} is another one than ${by} had.`);
+      if (row === undefined) problem('head_missing', { chain, entry: number }, by);
+      else if (row['hash'] !== hash) problem('head_differs', { chain, entry: number }, by);
     }
     return { entries, chains: heads.length, heads, problems };
   };

@@ -34,12 +34,41 @@ export interface AuditQuery {
   readonly kind?: AuditKind | undefined;
 }
 
+export type AuditProblemCode =
+  | 'chain_missing'
+  | 'entries_missing'
+  /** The entry before it is another one than the one that it followed. */
+  | 'other_entry_before'
+  | 'content_changed'
+  /** It was not written with a key of this store. */
+  | 'foreign_key'
+  | 'details_changed'
+  /** They were changed, or a payload key is missing. */
+  | 'details_unreadable'
+  /** No entry says that its flow was erased. */
+  | 'details_missing'
+  /** A head that was kept, or that a later chain repeats, is not there. */
+  | 'head_missing'
+  /** Another entry has its place. */
+  | 'head_differs';
+
+export interface AuditProblem {
+  readonly code: AuditProblemCode;
+  readonly chain: number;
+  /** The entry, or the first of several in a row. Absent: the whole chain. */
+  readonly entry?: number;
+  /** The last of several in a row. */
+  readonly lastEntry?: number;
+  /** For people: what is wrong, and where. */
+  readonly sentence: string;
+}
+
 export interface AuditVerdict {
   readonly entries: number;
   readonly chains: number;
   readonly heads: readonly AuditHead[];
-  /** Sentences, each of which names the entry. Empty: nothing was changed, nothing is missing. */
-  readonly problems: readonly string[];
+  /** Empty: nothing was changed, nothing is missing. */
+  readonly problems: readonly AuditProblem[];
 }
 
 /** The audit log: append-only, kept for ever. */

@@ -102,7 +102,7 @@ async function verify(context: CliContext, against: string | undefined, options:
 function verdictText({ entries, chains, problems }: AuditVerdict): string {
   const read = `${entries} ${entries === 1 ? 'entry' : 'entries'} in ${chains} ${chains === 1 ? 'chain' : 'chains'}`;
   if (problems.length === 0) return `${read}: nothing was changed, and nothing is missing.`;
-  return [`${read}: not as they were written.`, ...problems.map((problem) => `  ${problem}`)].join('\n');
+  return [`${read}: not as they were written.`, ...problems.map(({ sentence }) => `  ${sentence}`)].join('\n');
 }
 
 async function headsIn(path: string): Promise<readonly AuditHead[]> {
