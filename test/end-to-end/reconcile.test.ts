@@ -315,8 +315,7 @@ describe('a stack in which money really moves twice, and beside us', () => {
       () => 'it closed',
       (error: Error) => error.message,
     );
-    expect(message).toContain(`I1: createBankWithdrawal ${paid} was executed 2 times`);
-    expect(message).toContain(`I13: createBankWithdrawal ${paid} was executed 2 times, and sent 1 times`);
-    expect(message).toContain('I7: createBankWithdrawal behind-our-back was executed, and no flow has claimed it');
+    for (const invariant of ['I1', 'I13']) expect(message).toContain(`${invariant}: createBankWithdrawal ${paid} `);
+    expect(message).toContain('I7: createBankWithdrawal behind-our-back ');
   });
 });

@@ -33,18 +33,18 @@ describe('a bank checkout', () => {
     expect(read('transaction.deposit.status.updated', {})).toBeNull();
   });
 
-  test.each<[string, Record<string, unknown>, RegExp]>([
-    ['a payment method that is not in the list', { paymentMethod: 'CASH' }, /paymentMethod/],
-    ['a currency that is not in the list', { currency: 'EUR' }, /currency/],
-    ['a phone number that is none', { phoneNumber: '0821234567' }, /phoneNumber: .*E\.164/],
-    ['a country that does not exist', { country: 'QQ' }, /country/],
-    ['no name', { fullName: '' }, /fullName/],
-    ['an amount of nothing', { amount: 0 }, /amount: must be above zero/],
-    ['more decimals than the currency has', { amount: '1.234' }, /amount: .*ZAR has at most 2 decimals/],
-    ['decimals of a currency without', { amount: '1.5', currency: 'XOF' }, /amount: .*XOF has no decimals/],
-    ['a redirect that is no web address', { customerRedirectUrl: 'javascript:alert(1)' }, /customerRedirectUrl/],
-  ])('refuses %s before anything is sent, and says which member', (_what, more, says) =>
-    expectRefused(bench, CHECKOUT, more, says),
+  test.each<[string, Record<string, unknown>, string]>([
+    ['a payment method that is not in the list', { paymentMethod: 'CASH' }, 'paymentMethod'],
+    ['a currency that is not in the list', { currency: 'EUR' }, 'currency'],
+    ['a phone number that is none', { phoneNumber: '0821234567' }, 'phoneNumber'],
+    ['a country that does not exist', { country: 'QQ' }, 'country'],
+    ['no name', { fullName: '' }, 'fullName'],
+    ['an amount of nothing', { amount: 0 }, 'amount'],
+    ['more decimals than the currency has', { amount: '1.234' }, 'amount'],
+    ['decimals of a currency without', { amount: '1.5', currency: 'XOF' }, 'amount'],
+    ['a redirect that is no web address', { customerRedirectUrl: 'javascript:alert(1)' }, 'customerRedirectUrl'],
+  ])('refuses %s before anything is sent, and says which member', (_what, more, member) =>
+    expectRefused(bench, CHECKOUT, more, member),
   );
 
   test('refuses nothing that is legal on the wire: countries in two or three letters, a national number there', () => {

@@ -24,26 +24,18 @@ describe('a bank withdrawal', () => {
     await handle.terminate();
   });
 
-  test.each<[string, Record<string, unknown>, RegExp]>([
-    [
-      'a bank of another country',
-      { bankDetails: { ...BANK, country: 'KE' } },
-      /bankDetails\.country: only South African/,
-    ],
-    ['an account that is missing', { bankDetails: { bankCode: '0250' } }, /bankDetails\.accountNumber/],
-    [
-      'a phone number that is none',
-      { bankDetails: { ...BANK, phoneNumber: '12' } },
-      /bankDetails\.phoneNumber: .*E\.164/,
-    ],
-    ['a currency that is not in the list', { currency: 'EUR' }, /currency/],
-    ['an amount of nothing', { amount: '0' }, /amount: must be above zero/],
-    ['an amount below zero', { amount: '-1' }, /amount/],
-    ['more decimals than the currency has', { amount: '1.234' }, /amount: .*ZAR has at most 2 decimals/],
-    ['decimals of a currency without', { amount: '1.5', currency: 'UGX' }, /amount: .*UGX has no decimals/],
-    ['a member that the operation does not have', { walletId: 'w' }, /walletId/],
-  ])('refuses %s before anything is sent, and says which member', (_what, more, says) =>
-    expectRefused(bench, WITHDRAWAL, more, says),
+  test.each<[string, Record<string, unknown>, string]>([
+    ['a bank of another country', { bankDetails: { ...BANK, country: 'KE' } }, 'bankDetails.country'],
+    ['an account that is missing', { bankDetails: { bankCode: '0250' } }, 'bankDetails.accountNumber'],
+    ['a phone number that is none', { bankDetails: { ...BANK, phoneNumber: '12' } }, 'bankDetails.phoneNumber'],
+    ['a currency that is not in the list', { currency: 'EUR' }, 'currency'],
+    ['an amount of nothing', { amount: '0' }, 'amount'],
+    ['an amount below zero', { amount: '-1' }, 'amount'],
+    ['more decimals than the currency has', { amount: '1.234' }, 'amount'],
+    ['decimals of a currency without', { amount: '1.5', currency: 'UGX' }, 'amount'],
+    ['a member that the operation does not have', { walletId: 'w' }, 'walletId'],
+  ])('refuses %s before anything is sent, and says which member', (_what, more, member) =>
+    expectRefused(bench, WITHDRAWAL, more, member),
   );
 
   test('refuses nothing that is legal on the wire: bank codes, spellings of the country, phones, currencies', () => {

@@ -39,11 +39,11 @@ export async function expectRefused(
   bench: Stack,
   kind: NamedKind,
   more: Record<string, unknown>,
-  says: RegExp,
+  member: string,
 ): Promise<void> {
   const { reference, handle } = await startAs(bench, kind, 'wrong', { more });
   const { outcome } = await endOf(handle);
   expect(outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
-  expect(outcome?.detail).toMatch(says);
+  expect(outcome?.detail).toContain(member);
   expect(await bench.executions(kind.record, reference)).toBe(0);
 }

@@ -4,7 +4,7 @@ import type { FlowReport } from '../../src/protocol/messages.js';
 import { defaultDeadlineSeconds } from '../../src/protocol/vocabulary.js';
 import { until } from '../harness/until.js';
 import { trusted } from '../harness/inputs.js';
-import { untilFlow } from '../harness/reports.js';
+import { entriesOf, untilFlow } from '../harness/reports.js';
 import { likeKinds } from '../harness/kinds.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import { startCardGateway, type CardGateway } from './cards/card-gateway.js';
@@ -68,7 +68,6 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
       await signalEvents(handle, trusted(word));
       const view = await endOf(handle);
       expect(view.outcome).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
-      expect(view.outcome?.detail).toContain(word);
     },
   );
 
@@ -104,7 +103,7 @@ describe.each(likeKinds('by-events'))('a $kind', (kind) => {
       trusted('SUCCESSFUL'),
     );
     const { view } = (await handle.result()) as FlowReport;
-    expect(view.timeline.map(({ detail }) => detail).join('\n')).toMatch(/SOMETHING_NEW .*not final/);
+    expect(entriesOf(view, 'status-unknown', 'SOMETHING_NEW')).toHaveLength(1);
   });
 
   test('a trusted event makes an untrusted one with its word a repeat, and no other one', async () => {

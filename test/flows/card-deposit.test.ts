@@ -3,7 +3,7 @@ import { RejectedError, type ServiceClient } from '../../src/service-client/inde
 import { createCardVault } from '../../src/gateway/cards/card-intake.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
-import { untilFlow } from '../harness/reports.js';
+import { noted, untilFlow } from '../harness/reports.js';
 import type { Stack } from '../harness/stack.js';
 import {
   cardDepositInput,
@@ -56,7 +56,7 @@ describe('a card deposit', () => {
     test.each(['rate-limited', 'unauthorized'])('after %s tries again while the card is kept', async (kind) => {
       await fault(kind, kind === 'rate-limited' ? { retryAfterSeconds: 1 } : {});
       const { reference, handle } = await deposit(kind);
-      await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('tried again')));
+      await noted(handle, 'not-sent');
       await bench.pass(5_000);
       await tracked(handle);
       await say(handle, 'SUCCESSFUL');
@@ -126,7 +126,7 @@ describe('a card deposit', () => {
       await fault('unauthorized', { first: 50 });
       const busy = await cards.anotherGateway();
       const { reference, handle } = await deposit('refusing', {}, busy);
-      await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('tried again')));
+      await noted(handle, 'not-sent');
       await bench.pass(60_000);
       expect((await ended(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'card_details_expired' });
       expect((await claimOf(reference))?.phase).toBe('void');
@@ -188,20 +188,20 @@ describe('a card deposit', () => {
   });
 
   test.each([
-    ['currency', { currency: 'KES' }, /currency: only ZAR/],
-    ['amount, below zero', { amount: '-1' }, /amount/],
-    ['amount, with more decimals than the rand has', { amount: '10.005' }, /amount: .*at most 2 decimals/],
-    ['phoneNumber', { phoneNumber: '0821234567' }, /phoneNumber: must be a phone number in E\.164/],
-    ['country', { country: 'XX' }, /country/],
-    ['cardToken', { cardToken: 'towline' }, /cardToken: must be a card token/],
-    ['cardToken, on a queue of others', { cardToken: `towline.${'a'.repeat(43)}` }, /cardToken/],
-    ['masked, where it shows too much', { masked: '3782822*6310005' }, /masked/],
-    ['card', { card: { number: 'x' } }, /card: must never be in the input/],
-  ])('is refused before anything is sent for its %s, by name', async (_, more, problem) => {
+    ['currency', { currency: 'KES' }, 'currency'],
+    ['amount, below zero', { amount: '-1' }, 'amount'],
+    ['amount, with more decimals than the rand has', { amount: '10.005' }, 'amount'],
+    ['phoneNumber', { phoneNumber: '0821234567' }, 'phoneNumber'],
+    ['country', { country: 'XX' }, 'country'],
+    ['cardToken', { cardToken: 'towline' }, 'cardToken'],
+    ['cardToken, on a queue of others', { cardToken: `towline.${'a'.repeat(43)}` }, 'cardToken'],
+    ['masked, where it shows too much', { masked: '3782822*6310005' }, 'masked'],
+    ['card', { card: { number: 'x' } }, 'card'],
+  ])('is refused before anything is sent for its %s, by name', async (_, more, member) => {
     const { reference, handle } = await deposit('wrong', more);
     const { view } = await ended(handle);
     expect(view.outcome).toMatchObject({ state: 'failed', reason: 'invalid_input' });
-    expect(view.outcome?.detail).toMatch(problem);
+    expect(view.outcome?.detail).toContain(`${member}: `);
     expect(await executions(reference)).toBe(0);
   });
 
@@ -232,7 +232,9 @@ describe('a card deposit', () => {
       ),
     );
     const { view } = await ended(refused.handle);
-    expect(view.outcome?.detail).toMatch(/refused the card deposit \(400\): Card \[redacted\]/);
+    expect(view.outcome).toMatchObject({ state: 'failed', reason: 'rejected_by_service' });
+    for (const secret of [number, cvv, holder]) expect(JSON.stringify(view)).not.toContain(secret);
+    expect(view.outcome?.detail).toContain('[redacted]');
     const broken = await answering(() => Promise.reject(new TypeError(echo)));
     expect((await untilFlow(broken.handle, () => true)).view.stage).toBe('outcome-unknown');
   });

@@ -3,7 +3,7 @@ import type { FlowView } from '../../src/protocol/messages.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
-import { untilFlow } from '../harness/reports.js';
+import { entriesOf, untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
 
 /** Waits of Towline take a hundredth of their time. Real time, since it can be shared: flows here end by themselves. */
@@ -93,4 +93,4 @@ export const stage = ({ handle }: Started, word: string) => untilFlow(handle, ({
 export const parked = async ({ handle }: Started): Promise<FlowView> =>
   (await untilFlow(handle, ({ view }) => view.state === 'parked')).view;
 export const accepted = ({ handle }: Started) =>
-  untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes('payment accepted')));
+  untilFlow(handle, ({ view }) => entriesOf(view, 'accepted').length === 2);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
-import { untilFlow } from '../harness/reports.js';
+import { entriesOf, noted, untilFlow } from '../harness/reports.js';
 import { until } from '../harness/until.js';
 import {
   accepted,
@@ -41,7 +41,7 @@ describe('an invoice payment', () => {
     await flow.handle.signal('events', [webhook('SUCCESSFUL', { amount: '1000.5' })]);
     const { view } = await untilFlow(flow.handle, (report) => report.view.outcome !== null);
     expect(view.state).toBe('completed');
-    expect(view.timeline.filter(({ detail }) => detail.includes('looked up'))).toHaveLength(1);
+    expect(entriesOf(view, 'status-looked-up')).toHaveLength(1);
   });
 
   test.each([
@@ -70,7 +70,7 @@ describe('an invoice payment', () => {
   test('an hour of polling adds no history; a late event resolves what was parked', async () => {
     // Its deadline is far away, however slow the machine is.
     const flow = await b.startPaid('late', 'never', { timeScale: 0.001, deadlineSeconds: 30_000 });
-    await untilFlow(flow.handle, ({ view }) => view.timeline.some(({ detail }) => detail.startsWith('PENDING')));
+    await noted(flow.handle, 'status-looked-up', 'PENDING');
     const before = (await flow.handle.describe()).historyLength;
     await b.bench.pass(3_600);
     expect((await flow.handle.describe()).historyLength - before).toBeLessThanOrEqual(8);
@@ -84,9 +84,7 @@ describe('an invoice payment', () => {
     await accepted(flow);
     await flow.handle.signal('events', [webhook('SUCCESSFUL', {}, { trusted: false, proof: null })]);
     await flow.handle.signal('events', [webhook('PAID')]);
-    const { view, events } = await untilFlow(flow.handle, ({ view }) =>
-      view.timeline.some(({ detail }) => detail.startsWith('PAID')),
-    );
+    const { view, events } = await noted(flow.handle, 'event-applied', 'PAID');
     expect(view.state).toBe('running');
     expect(Object.values(events)).toEqual(['unverified', 'applied']);
     expect((await b.paid(flow)).state).toBe('completed');
@@ -186,7 +184,7 @@ describe('an invoice that waits to be paid', () => {
     expect(await pay(flow)).toMatchObject({ kind: 'accepted' });
     expect((await b.ended(flow)).state).toBe('completed');
     // The invoice is compared once.
-    expect(view.timeline.filter(({ detail }) => detail.startsWith('reads the invoice'))).toHaveLength(1);
+    expect(entriesOf(view, 'reading-invoice')).toHaveLength(1);
     expect(await b.executed(flow.reference)).toEqual(ONCE);
   });
 });

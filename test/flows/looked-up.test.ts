@@ -6,7 +6,7 @@ import { trusted } from '../harness/inputs.js';
 import { flowInput } from '../harness/kind.js';
 import { likeKinds } from '../harness/kinds.js';
 import { newReference } from '../harness/references.js';
-import { untilFlow } from '../harness/reports.js';
+import { noted, untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
 import { endOf, move, order, parked } from './ramps.js';
 
@@ -41,8 +41,6 @@ describe.each(likeKinds('looked-up'))('a $kind', (kind) => {
   const fault = (faultKind: string) =>
     bench.control('POST', '/faults', { operation: record, kind: faultKind, first: 1 });
   const executions = (reference: string) => bench.executions(record, reference);
-  const noted = (handle: Handle, text: string) =>
-    untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.includes(text)));
   const outcomeOf = async (handle: Handle) => (await endOf(handle)).view.outcome;
 
   /** Another party used the reference before, for another amount. */
@@ -96,7 +94,7 @@ describe.each(likeKinds('looked-up'))('a $kind', (kind) => {
     const { handle } = await start('proven');
     await untilFlow(handle, ({ view }) => view.stage === 'outcome-unknown');
     await handle.signal('events', [trusted('PENDING')]);
-    const { view } = await noted(handle, 'a trusted event proves');
+    const { view } = await noted(handle, 'proven');
     expect(view.state).toBe('running');
     await handle.terminate();
   });
@@ -136,7 +134,7 @@ describe.each(likeKinds('looked-up'))('a $kind', (kind) => {
   test('an hour of waiting adds no history; at its deadline it parks, and a late event resolves it', async () => {
     const { reference, handle } = await start('late', open.ending);
     await bench.pass(MINUTE_MS);
-    await noted(handle, 'PENDING (looked up)');
+    await noted(handle, 'status-looked-up');
     const before = (await handle.describe()).historyLength;
     await bench.pass(HOUR_MS - 3 * MINUTE_MS);
     expect((await handle.describe()).historyLength - before).toBeLessThanOrEqual(8);
@@ -162,19 +160,19 @@ describe.each(likeKinds('looked-up'))('a $kind', (kind) => {
   test('a trusted event before that is a hint, and an untrusted one moves nothing', async () => {
     const { handle } = await start('hint', open.ending);
     await bench.pass(MINUTE_MS);
-    await noted(handle, 'looked up');
+    await noted(handle, 'status-looked-up');
     await handle.signal('events', [trusted('SUCCESS', UNTRUSTED), trusted('FAILED', UNTRUSTED)]);
     await bench.pass(2 * MINUTE_MS);
     const { view, events } = await handle.query<FlowReport>('flow');
     expect([view.state, Object.values(events)]).toEqual(['running', ['unverified', 'unverified']]);
     await handle.signal('events', [trusted('SUCCESS', { source: 'webhook' })]);
-    expect((await noted(handle, 'SUCCESS')).view.state).toBe('running');
+    expect((await noted(handle, 'event-applied', 'SUCCESS')).view.state).toBe('running');
     await handle.terminate();
   });
 
   test('cancelling is refused once money may have moved', async () => {
     const { handle } = await start('cancel', open.ending);
-    await noted(handle, ' accepted');
+    await noted(handle, 'accepted');
     await expect(handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] })).rejects.toThrow();
     await handle.terminate();
   });

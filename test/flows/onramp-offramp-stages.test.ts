@@ -1,11 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
-import { untilFlow } from '../harness/reports.js';
+import { entriesOf, noted } from '../harness/reports.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import offramp from '../kinds/offramp.js';
 import onramp from '../kinds/onramp.js';
-import { detailsOf } from './ramps.js';
 
 const INPUT = { onramp: onramp.input, offramp: offramp.input };
 const CHECKOUT = { fullName: 'Canary Customer', phoneNumber: '+254712345678', paymentMethod: 'CAPITECPAY' };
@@ -22,7 +21,7 @@ describe('the stage of a ramp', () => {
   async function start(kind: keyof typeof INPUT, more: Record<string, unknown> = {}) {
     const reference = newReference('stage');
     const handle = await bench.startFlow(kind, reference, { ...INPUT[kind](reference), ...more });
-    const report = await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail.endsWith('accepted'))); // prettier-ignore
+    const report = await noted(handle, 'accepted');
     return { handle, report };
   }
   const stageAfter = async (kind: keyof typeof INPUT, ...words: readonly string[]) => {
@@ -31,9 +30,8 @@ describe('the stage of a ramp', () => {
       'events',
       words.map((word) => trusted(word)),
     );
-    const last = `${words.at(-1)} (capability)`;
-    const { view } = await untilFlow(handle, (report) => detailsOf(report).includes(last));
-    return view.timeline.find(({ detail }) => detail === last)?.stage;
+    const { view } = await noted(handle, 'event-applied', words.at(-1));
+    return entriesOf(view, 'event-applied', words.at(-1))[0]?.stage;
   };
 
   test.each([
@@ -56,15 +54,12 @@ describe('the stage of a ramp', () => {
   });
 
   test.each([
-    ['by phone', {}, ['the customer is asked to pay on the phone']],
-    [
-      'at the page of a bank',
-      { mobileMoney: undefined, bankCheckout: CHECKOUT },
-      ['the customer pays at the redirect URL that the answer carries'],
-    ],
-  ])('of an onramp says how its customer pays: %s', async (_how, more, says) => {
+    ['by phone', {}, 'pays-on-phone'],
+    ['at the page of a bank', { mobileMoney: undefined, bankCheckout: CHECKOUT }, 'pays-at-redirect'],
+  ] as const)('of an onramp says how its customer pays: %s', async (_how, more, code) => {
     const { handle } = await start('onramp', more);
-    const report = await untilFlow(handle, ({ view }) => view.timeline.some(({ detail }) => detail === says[0]));
-    expect(detailsOf(report).filter((detail) => /the customer|redirect/.test(detail))).toEqual(says);
+    const { view } = await noted(handle, code);
+    const ways: readonly string[] = ['pays-on-phone', 'pays-at-redirect', 'redirect-lost'];
+    expect(view.timeline.map((entry) => entry.code).filter((noted) => ways.includes(noted))).toEqual([code]);
   });
 });

@@ -60,7 +60,6 @@ function serviceOf(bench: Stack) {
   return bench.deps.service as unknown as Record<string, (argument: unknown) => Promise<unknown>>;
 }
 
-export const detailsOf = ({ view }: FlowReport): readonly string[] => view.timeline.map(({ detail }) => detail);
 export const stagesOf = ({ view }: FlowReport): readonly string[] => [
   ...new Set(view.timeline.map(({ stage }) => stage)),
 ];

@@ -25,8 +25,9 @@ const transfer = (members: Record<string, unknown>) =>
   });
 const send = (token: string, cryptoAmount: unknown) =>
   CryptoSendInput.safeParse({ receiverAddress: '0x1', chain: 'CELO', token, cryptoAmount, referenceId: 'r1' });
-const problems = (parsed: { error?: { issues: readonly { path: readonly PropertyKey[]; message: string }[] } }) =>
-  (parsed.error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
+/** The members that are refused. */
+const wrong = (parsed: { error?: { issues: readonly { path: readonly PropertyKey[] }[] } }) =>
+  (parsed.error?.issues ?? []).map(({ path }) => path.join('.'));
 
 describe('an amount at the input of a flow', () => {
   it.each([
@@ -49,29 +50,26 @@ describe('an amount at the input of a flow', () => {
     ['USDC', '0.0000005', 'An amount in USDC has at most 6 decimals.'],
     ['CUSD', '1e5', 'must be a decimal number such as'],
     ['CUSD', 0, 'must be above zero'],
-  ])('of %s is refused as %s: it %s', (token, written, problem) => {
-    expect(problems(send(token, written))).toEqual([expect.stringContaining(`cryptoAmount: ${problem}`)]);
+  ])('of %s is refused as %s: it %s', (token, written) => {
+    expect(wrong(send(token, written))).toEqual(['cryptoAmount']);
   });
 
   it('has the decimals of its currency in every kind', () => {
     const withdrawal = { bankDetails: { accountNumber: '1', bankCode: '2' }, referenceId: 'r1' };
-    expect(problems(BankWithdrawalInput.safeParse({ ...withdrawal, currency: 'ZAR', amount: '0.001' }))).toContain(
-      'amount: An amount in ZAR has at most 2 decimals.',
+    expect(wrong(BankWithdrawalInput.safeParse({ ...withdrawal, currency: 'ZAR', amount: '0.001' }))).toContain(
+      'amount',
     );
     const offramp = { currency: 'KES', chain: 'CELO', token: 'MSAT', referenceId: 'r1', cryptoAmount: '1.5' };
-    expect(problems(OfframpInput.safeParse(offramp))).toEqual(['cryptoAmount: An amount in MSAT has no decimals.']);
+    expect(wrong(OfframpInput.safeParse(offramp))).toEqual(['cryptoAmount']);
     expect(transfer({}).success).toBe(true);
-    expect(problems(transfer({ amount: '10.005' }))).toEqual(['amount: An amount in KES has at most 2 decimals.']);
+    expect(wrong(transfer({ amount: '10.005' }))).toEqual(['amount']);
     const settlement = { amount: '1.5', currency: 'UGX', recipient: {} };
-    expect(problems(transfer({ settlement }))).toEqual(['settlement.amount: An amount in UGX has no decimals.']);
-    for (const [member, amount, problem] of [
-      ['amount_msat', '1.5', 'An amount in MSAT has no decimals.'],
-      ['crypto_amount', '7.1234567', 'An amount in USDC has at most 6 decimals.'],
-    ] as const) {
-      expect(problems(transfer({ crypto_payment: { [member]: amount } }))).toEqual([
-        `crypto_payment.${member}: ${problem}`,
-      ]);
-    }
+    expect(wrong(transfer({ settlement }))).toEqual(['settlement.amount']);
+    for (const [member, amount] of [
+      ['amount_msat', '1.5'],
+      ['crypto_amount', '7.1234567'],
+    ] as const)
+      expect(wrong(transfer({ crypto_payment: { [member]: amount } }))).toEqual([`crypto_payment.${member}`]);
     expect(transfer({ token: 'MSAT', crypto_payment: { crypto_amount: '0.00021' } }).success).toBe(true);
   });
 

@@ -46,17 +46,17 @@ describe('the terms of a refund by us', () => {
     expect(terms(refund)).toMatchObject({ code: 'refund_terms_unreadable' });
   });
 
-  it.each<[object, string]>([
-    [{ chain: 'MOON' }, 'crypto cannot be sent on MOON'],
-    [{ chain: ' ' }, 'crypto cannot be sent on a chain without a name'],
-    [{ token: 'MOON' }, 'MOON cannot be sent'],
-    [{ token: '' }, 'a token without a name cannot be sent'],
-    [{ fallbackAddress: ' ' }, 'its address is empty'],
-    [{ token: 'USDT' }, 'USDC was paid in, and the refund is in USDT'],
-    [{ chain: 'ETHEREUM' }, 'it was paid in on CELO, and the refund is on ETHEREUM'],
-    [{ cryptoAmount: '7.500001' }, '7.5 USDC was paid in, and the refund is 7.500001'],
-  ])('do not stand with %j', (refund, why) => {
-    expect(terms(refund)).toEqual({ code: 'refund_not_sendable', text: `the refund cannot be sent by us: ${why}` });
+  it.each<[object]>([
+    [{ chain: 'MOON' }],
+    [{ chain: ' ' }],
+    [{ token: 'MOON' }],
+    [{ token: '' }],
+    [{ fallbackAddress: ' ' }],
+    [{ token: 'USDT' }],
+    [{ chain: 'ETHEREUM' }],
+    [{ cryptoAmount: '7.500001' }],
+  ])('do not stand with %j', (refund) => {
+    expect(terms(refund)).toMatchObject({ code: 'refund_not_sendable' });
   });
 
   it('do not stand if the amount is nothing or no number, nor if nothing says how much was paid in', () => {

@@ -35,8 +35,6 @@ export const UNPROVEN = { trusted: false, proof: null, source: 'settlement' } as
 export const stage = (flow: WorkflowHandle, name: string) => untilFlow(flow, ({ view }) => view.stage === name);
 export const parked = (flow: WorkflowHandle, reason: ParkReason) =>
   untilFlow(flow, ({ view }) => view.parked?.reason === reason && view.state === 'parked');
-export const noted = (flow: WorkflowHandle, text: string) =>
-  untilFlow(flow, ({ view }) => view.timeline.some(({ detail }) => detail.includes(text)));
 export const send = (flow: WorkflowHandle, ...events: ReturnType<typeof trusted>[]) => flow.signal('events', events);
 export const resolve = (flow: WorkflowHandle, action: string) =>
   flow.executeUpdate('resolve', { args: [{ action, note: 'as recorded', actor: 'ada' }] });

@@ -4,7 +4,7 @@ import { MAX_SIGNALS_PER_RUN } from '../../workflows/engine/policies.js';
 import { gate } from '../decisions/bench.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
-import { reportOf, untilFlow } from '../harness/reports.js';
+import { entriesOf, reportOf, untilFlow } from '../harness/reports.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import { until } from '../harness/until.js';
 import cryptoSend from '../kinds/crypto-send.js';
@@ -51,7 +51,7 @@ describe('a flow that goes on in a further run', () => {
     await handle.result();
     const { view: ended } = await reportOf(handle);
     expect(ended.outcome).toMatchObject({ state: 'completed' });
-    expect(ended.timeline.filter(({ detail }) => detail === 'sending the crypto send')).toHaveLength(1);
+    expect(entriesOf(ended, 'sending')).toHaveLength(1);
     expect(await bench.executions('sendCrypto', reference)).toBe(1);
   });
 
@@ -61,7 +61,7 @@ describe('a flow that goes on in a further run', () => {
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await goOn(handle);
     const { view } = await reportOf(handle);
-    expect(view.timeline.filter(({ detail }) => detail === 'waiting for the decision')).toHaveLength(1);
+    expect(entriesOf(view, 'watching')).toHaveLength(1);
     expect(view.timeline[0]).toMatchObject({ stage: 'tracking', by: 'flow' });
     await handle.executeUpdate('cancel', cancel);
     await handle.result().catch(() => undefined);
@@ -92,7 +92,6 @@ describe('a flow that goes on in a further run', () => {
     expect((await reportOf(handle)).view.outcome).toMatchObject({
       state: 'cancelled',
       reason: 'cancelled_before_sending',
-      detail: expect.stringContaining('ada'),
     });
   });
 });

@@ -5,7 +5,7 @@ import { defaultDeadlineSeconds, workflowTypeOf } from '../../src/protocol/vocab
 import { MAX_SIGNALS_PER_RUN } from '../../workflows/engine/policies.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
-import { reportOf, untilFlow } from '../harness/reports.js';
+import { entriesOf, noted, reportOf, untilFlow } from '../harness/reports.js';
 import { openStack, type Stack, type StackOptions } from '../harness/stack.js';
 import { until } from '../harness/until.js';
 
@@ -26,11 +26,9 @@ async function watch(bench: Stack, more: object = {}) {
   return bench.startFlow('kyc-check', kycId, { kycId, ...more });
 }
 const tracking = (handle: WorkflowHandle) => untilFlow(handle, ({ view }) => view.stage === 'tracking');
-const details = ({ view }: Awaited<ReturnType<typeof reportOf>>) => view.timeline.map(({ detail }) => detail);
-const noted = (handle: WorkflowHandle, word: string) =>
-  untilFlow(handle, (report) => details(report).some((detail) => detail.includes(word)));
-const dropped = (handle: WorkflowHandle) =>
-  reportOf(handle).then((report) => details(report).filter((detail) => detail.startsWith('dropped')));
+/** The words of these tests are none that a KYC check knows. */
+const taken = (handle: WorkflowHandle, word: string) => noted(handle, 'status-unknown', word);
+const dropped = async (handle: WorkflowHandle) => entriesOf((await reportOf(handle)).view, 'plaintext-dropped');
 
 describe('what a flow shows of itself', () => {
   it('is when it changed last, at the query and in the Temporal UI', async () => {
@@ -39,7 +37,7 @@ describe('what a flow shows of itself', () => {
     const { view: first } = await tracking(handle);
     await bench.pass(HOUR_MS);
     await handle.signal('events', [trusted('ODD')]);
-    const { view, events } = await noted(handle, 'ODD (capability)');
+    const { view, events } = await taken(handle, 'ODD');
     const last = view.timeline.at(-1);
     expect(view.updatedAt).toBe(last?.at);
     expect(view.startedAt).toBe(first.startedAt);
@@ -47,8 +45,8 @@ describe('what a flow shows of itself', () => {
     expect(last).toMatchObject({ stage: 'tracking', by: 'service' });
     expect(Object.values(events)).toEqual(['applied']);
     const metadata = await handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata');
-    expect(metadata.currentDetails).toContain('ODD (capability)');
-    expect(metadata.currentDetails).toContain(`**kyc-check ${view.reference}** is **running**`);
+    expect(metadata.currentDetails).toContain('ODD');
+    expect(metadata.currentDetails).toContain(view.reference);
   });
 
   it('has the whole id as its reference if that is none of its kind', async () => {
@@ -67,8 +65,12 @@ describe('what a flow shows of itself', () => {
     await handle.result().catch(() => undefined);
     const { view } = await reportOf(handle);
     expect(view).toMatchObject({ state: 'cancelled', stage: 'done', parked: null });
-    const end = view.timeline.find(({ stage }) => stage === 'done');
-    expect(end).toMatchObject({ by: 'flow', detail: view.outcome?.detail });
+    expect(view.timeline.at(-1)).toMatchObject({
+      stage: 'done',
+      by: 'flow',
+      code: 'ended',
+      detail: view.outcome?.detail,
+    });
   });
 });
 
@@ -131,17 +133,16 @@ describe('an order that comes to a flow in the clear', () => {
     return { handle, order };
   };
 
-  it('is taken by a flow that may take it, as one of an unproven actor', async () => {
+  it('is taken by a flow that may take it', async () => {
     const { handle, order } = await cancelInClear(true);
     expect(await order).toEqual({ cancelled: true });
     await handle.result().catch(() => undefined);
-    const detail = expect.stringContaining('ada (unproven)');
-    expect((await reportOf(handle)).view.outcome).toMatchObject({ state: 'cancelled', detail });
+    expect((await reportOf(handle)).view.outcome).toMatchObject({ state: 'cancelled' });
   });
 
-  it('is refused by any other, which says so', async () => {
+  it('is refused by any other', async () => {
     const { handle, order } = await cancelInClear(false);
-    await expect(order).rejects.toMatchObject({ cause: { message: expect.stringContaining('came unencrypted') } });
+    await expect(order).rejects.toMatchObject({ cause: { type: 'unencrypted' } });
     expect((await reportOf(handle)).view.state).toBe('running');
   });
 });
@@ -160,24 +161,24 @@ describe('an event that comes to a flow in the clear', () => {
 
   it('waits until the flow knows that it may take it', async () => {
     const handle = await early(true);
-    await noted(handle, 'EARLY (capability)');
+    await taken(handle, 'EARLY');
     await handle.signal('events', inClear('LATER'));
-    await noted(handle, 'LATER (capability)');
+    await taken(handle, 'LATER');
     expect(await dropped(handle)).toEqual([]);
   });
 
-  it('is dropped if it may not, and counted, also in a further run; what is encrypted is taken', async () => {
+  it('is dropped if it may not, also in a further run; what is encrypted is taken', async () => {
     const handle = await early(false);
-    await noted(handle, 'dropped');
+    await noted(handle, 'plaintext-dropped');
     await handle.signal('events', inClear('LATER'));
     await handle.signal('events', [trusted('SEALED')]);
-    await noted(handle, 'SEALED (capability)');
+    await taken(handle, 'SEALED');
     const { runId } = await handle.describe();
     for (let count = 0; count < MAX_SIGNALS_PER_RUN; count += 1) await handle.signal('events', []);
     await until('the next run', async () => (await handle.describe()).runId !== runId);
     await handle.signal('events', inClear('LAST'));
-    await noted(handle, '(3 so far)');
-    expect(await dropped(handle)).toEqual([1, 2, 3].map((count) => `dropped an unencrypted message (${count} so far)`));
+    await noted(handle, 'plaintext-dropped', '', 3);
+    expect(await dropped(handle)).toHaveLength(3);
     expect(Object.values((await reportOf(handle)).events)).toEqual(['applied']);
   });
 
@@ -189,7 +190,7 @@ describe('an event that comes to a flow in the clear', () => {
     for (let count = 0; count < MAX_SIGNALS_PER_RUN; count += 1) await handle.signal('events', []);
     await until('the next run', async () => (await handle.describe()).runId !== runId);
     await handle.signal('events', inClear('LAST'));
-    const { view: next } = await noted(handle, 'LAST (capability)');
+    const { view: next } = await taken(handle, 'LAST');
     const { startedAt, deadlineAt, stage } = view;
     expect(next).toMatchObject({ startedAt, deadlineAt, stage });
     expect(next.timeline.slice(0, view.timeline.length)).toEqual(view.timeline);
@@ -201,5 +202,5 @@ it('an event whose key is unknown here waits for a worker that has it', async ()
   const handle = await watch(bench);
   await tracking(handle);
   await handle.signal('events', { [UNDECODABLE]: `${UNKNOWN_KEY} next-year` });
-  await expect(handle.query('flow')).rejects.toThrow(/unknown key id next-year/);
+  await expect(handle.query('flow')).rejects.toThrow(/next-year/);
 });

@@ -1,9 +1,8 @@
 import { trusted } from '../../harness/inputs.js';
-import { untilFlow } from '../../harness/reports.js';
+import { noted, untilFlow } from '../../harness/reports.js';
 import {
   completed,
   HUNDREDTH,
-  noted,
   parked,
   received,
   refused,
@@ -46,7 +45,7 @@ export const decisions: Scenes = {
     async play(on, reference) {
       const flow = await tracked(on, reference);
       await send(flow, trusted('COMPLETED', UNPROVEN), trusted('REQUIRE_REVIEW'));
-      await noted(flow, 'unverified COMPLETED');
+      await noted(flow, 'event-unverified', 'COMPLETED');
       await send(flow, completed());
       return flow;
     },
@@ -88,7 +87,7 @@ export const decisions: Scenes = {
         return call();
       });
       await refused(resolve(flow, 'mark-failed'));
-      await noted(flow, 'mark-failed refused: an event that came in at this moment');
+      await noted(flow, 'order-refused');
       return flow;
     },
   },
@@ -101,7 +100,7 @@ export const decisions: Scenes = {
       await parked(flow, 'conflict');
       await received(on, reference, 'COMPLETED', 'USDT');
       await refused(resolve(flow, 'mark-completed'));
-      await noted(flow, 'mark-completed refused: a trusted event that differs');
+      await noted(flow, 'order-refused');
       await untilFlow(flow, ({ view }) => view.parked?.evidence['undecided'] !== undefined);
       await resolve(flow, 'mark-completed');
       return flow;

@@ -1,6 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { trusted } from '../../harness/inputs.js';
-import { cancel, HUNDREDTH, move, noted, parked, resolve, send, stage, type Scenes } from '../scene.js';
+import { noted } from '../../harness/reports.js';
+import { cancel, HUNDREDTH, move, parked, resolve, send, stage, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 
 const mobileMoney = { accountName: 'Amina Example', phoneNumber: '+254712345678', providerNetwork: 'MPESA' };
@@ -168,7 +169,7 @@ export const invoices: Scenes = {
     reason: 'closed_by_person',
     async play(on, reference) {
       const flow = await start(on, reference, 'never', { deadlineSeconds: 200 });
-      await noted(flow, 'payment accepted');
+      await noted(flow, 'accepted', '', 2);
       await parked(flow, 'no_settlement');
       await resolve(flow, 'mark-failed');
       return flow;

@@ -1,8 +1,8 @@
 import { flowOf } from '../../../src/flows/index.js';
 import { trusted } from '../../harness/inputs.js';
 import { likeKinds, type NamedKind } from '../../harness/kinds.js';
-import { untilFlow } from '../../harness/reports.js';
-import { cancel, HUNDREDTH, move, noted, parked, resolve, send, stage, type Scenes } from '../scene.js';
+import { noted, untilFlow } from '../../harness/reports.js';
+import { cancel, HUNDREDTH, move, parked, resolve, send, stage, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 
 /** Their main endings: by the lookup alone, and with an event that triggers it. */
@@ -28,7 +28,7 @@ function scenesOf({ kind, record: operation, fails, open: { ending: unpaid, rest
       ends: 'completed',
       async play(on, reference) {
         const flow = await start(on, reference, unpaid, { timeScale: 1 });
-        await noted(flow, ' accepted');
+        await noted(flow, 'accepted');
         await move(on, reference, ...rest);
         await send(flow, trusted('PENDING'), trusted('SUCCESS'));
         return flow;
@@ -78,7 +78,7 @@ function scenesOf({ kind, record: operation, fails, open: { ending: unpaid, rest
         const flow = await start(on, reference, 'completed');
         await stage(flow, 'outcome-unknown');
         await send(flow, trusted('PENDING'));
-        await noted(flow, 'a trusted event proves');
+        await noted(flow, 'proven');
         return flow;
       },
     },

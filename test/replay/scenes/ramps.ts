@@ -1,7 +1,8 @@
 import { flowOf } from '../../../src/flows/index.js';
 import { bolt11 } from '../../flows/bolt11.js';
 import { trusted } from '../../harness/inputs.js';
-import { HUNDREDTH, move, noted, parked, resolve, send, type Scenes } from '../scene.js';
+import { noted } from '../../harness/reports.js';
+import { HUNDREDTH, move, parked, resolve, send, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 
 const start = async (on: Stage, kind: 'onramp' | 'offramp', reference: string, ending: string, more = {}) => {
@@ -82,7 +83,7 @@ export const ramps: Scenes = {
     async play(on, reference) {
       const lightning = { chain: 'LIGHTNING', token: 'SAT', cryptoAmount: '2100', mobileMoneyReceiver: undefined };
       const flow = await start(on, 'offramp', reference, 'refund-needs-invoice', lightning);
-      await noted(flow, 'REFUND_PENDING');
+      await noted(flow, 'status-looked-up', 'REFUND_PENDING');
       const asks = flowOf('offramp').readEvent({
         event: 'refund.lightning.invoice_needed',
         data: { reference_id: reference, status: 'REFUND_PENDING', crypto_amount: 2_100, token: 'SAT' },

@@ -1,4 +1,5 @@
-import { noted, overdueRefund, parked, resolve, type Scenes } from '../scene.js';
+import { noted } from '../../harness/reports.js';
+import { overdueRefund, parked, resolve, type Scenes } from '../scene.js';
 
 /** After a failure without a refund. */
 export const refunds: Scenes = {
@@ -42,7 +43,7 @@ export const refunds: Scenes = {
         return call();
       });
       await resolve(flow, 'close-not-executed');
-      await noted(flow, 'its claim is closed, and a trusted event may report it');
+      await noted(flow, 'closed-and-reported');
       await parked(flow, 'refund_failed');
       await on.store.inbox.match(webhook.id, { flowId: null, reference, status: null });
       await resolve(flow, 'mark-refunded');

@@ -1,6 +1,7 @@
 import { trusted } from '../../harness/inputs.js';
 import { until } from '../../harness/until.js';
-import { cancel, completed, HUNDREDTH, noted, refused, send, stage, tracked, type Scenes } from '../scene.js';
+import { noted } from '../../harness/reports.js';
+import { cancel, completed, HUNDREDTH, refused, send, stage, tracked, type Scenes } from '../scene.js';
 
 /** Approvals, cancels and deadlines, before the deposit and after. */
 export const stops: Scenes = {
@@ -44,7 +45,7 @@ export const stops: Scenes = {
     async play(on, reference) {
       const flow = await tracked(on, reference);
       await flow.cancel();
-      await noted(flow, 'cancel refused');
+      await noted(flow, 'cancel-refused');
       await send(flow, completed());
       return flow;
     },

@@ -1,6 +1,7 @@
 import { trusted } from '../../harness/inputs.js';
 import { until } from '../../harness/until.js';
-import { completed, HUNDREDTH, noted, parked, resolve, send, stage, type Scenes } from '../scene.js';
+import { noted } from '../../harness/reports.js';
+import { completed, HUNDREDTH, parked, resolve, send, stage, type Scenes } from '../scene.js';
 
 /** A deposit that was sent, and whose answer was lost. */
 export const unknownOutcomes: Scenes = {
@@ -40,7 +41,7 @@ export const unknownOutcomes: Scenes = {
       await parked(flow, 'unknown_outcome');
       await on.sandbox('/faults', { ...rule, kind: 'rate-limited' });
       await resolve(flow, 'send-again');
-      await noted(flow, 'quoted again');
+      await noted(flow, 'quoted', '', 2);
       await parked(flow, 'unknown_outcome');
       // Refused while the last attempt may be under way.
       await until('the order to be taken', () =>

@@ -1,7 +1,7 @@
 import { trusted } from '../../harness/inputs.js';
 import { likeKinds, type NamedKind } from '../../harness/kinds.js';
-import { untilFlow } from '../../harness/reports.js';
-import { cancel, move, noted, parked, resolve, send, type Scenes } from '../scene.js';
+import { noted, untilFlow } from '../../harness/reports.js';
+import { cancel, move, parked, resolve, send, type Scenes } from '../scene.js';
 import type { Stage } from '../stage.js';
 
 /** A quarter of an hour between lookups becomes a second, or less. */
@@ -32,7 +32,7 @@ function scenesOf({ kind, record, begunBy, open, fails, overdue }: NamedKind): S
       ends: 'completed',
       async play(on, reference) {
         const flow = await start(on, reference, open.ending, { timeScale: 1 });
-        await noted(flow, 'PENDING (looked up)');
+        await noted(flow, 'status-looked-up');
         await move(on, reference, ...open.rest);
         await send(flow, trusted(good, { source: 'webhook' }));
         return flow;
@@ -44,7 +44,7 @@ function scenesOf({ kind, record, begunBy, open, fails, overdue }: NamedKind): S
       ends: 'completed',
       async play(on, reference) {
         const flow = await start(on, reference, open.ending, CALLER);
-        await noted(flow, 'PENDING (looked up)');
+        await noted(flow, 'status-looked-up');
         await move(on, reference, ...open.rest);
         await send(flow, trusted(good));
         return flow;
@@ -75,7 +75,7 @@ function scenesOf({ kind, record, begunBy, open, fails, overdue }: NamedKind): S
       reason: 'cancelled_before_sending',
       async play(on, reference) {
         const flow = await start(on, reference, open.ending, { timeScale: 1 });
-        await noted(flow, 'PENDING (looked up)');
+        await noted(flow, 'status-looked-up');
         await cancel(flow);
         return flow;
       },
