@@ -6,16 +6,16 @@ const LOOPBACK: EgressPolicy = { allowLoopback: true };
 const PRIVATE: EgressPolicy = { allowLoopback: false, allowPrivate: true };
 const https = (address: string, policy = STRICT) => addressProblem(address, 'https:', policy);
 
-describe('an address that callbacks may not go to is refused with the reason', () => {
+describe('the address of a receiver of callbacks:', () => {
   it.each(['', 'shop.example', '10.1', '010.0.0.1', '1.2.3.4.5', 'fe80::1%eth0', '::1%1', ':::1', '12345::'])(
-    '%j is none',
+    '%j is refused, since it is no address',
     (text) => {
       expect(https(text)).toBe('is no address');
     },
   );
 
   it.each(['127.0.0.1', '127.8.9.1', '::1', '[::1]', '::ffff:127.0.0.1', '64:ff9b::7f00:1'])(
-    '%s is on this machine, which a setting allows, also over http',
+    '%s is refused as this machine, unless a setting allows it, also over http',
     (address) => {
       expect(https(address)).toBe('is on this machine (CALLBACK_ALLOW_LOOPBACK)');
       expect(https(address, PRIVATE)).toContain('CALLBACK_ALLOW_LOOPBACK');
@@ -31,7 +31,7 @@ describe('an address that callbacks may not go to is refused with the reason', (
     ['100.64.0.1', 'carrierGradeNat'],
     ['::ffff:10.0.0.1', 'private'],
     ['64:ff9b::a00:1', 'private'],
-  ])('%s is of a private network (%s), which an operator may allow, over https', (address, range) => {
+  ])('%s is refused as private (%s), unless a setting allows it, over https', (address, range) => {
     expect(https(address)).toBe(`is not a public address (${range})`);
     expect(https(address, LOOPBACK)).toContain(range);
     expect(https(address, PRIVATE)).toBeUndefined();
@@ -72,7 +72,7 @@ describe('an address that callbacks may not go to is refused with the reason', (
   );
 });
 
-describe('a callback URL that is not allowed is refused with the end of a sentence', () => {
+describe('a callback URL:', () => {
   const onMachine = 'leads to an address that is on this machine (CALLBACK_ALLOW_LOOPBACK)';
   it.each([
     ['', 'is not a URL'],
@@ -89,7 +89,7 @@ describe('a callback URL that is not allowed is refused with the end of a senten
     ['https://localhost/', onMachine],
     ['https://shop.localhost./', onMachine],
     ['http://1.1.1.1/', 'leads to an address that needs https'],
-  ])('%s', (url, problem) => {
+  ])('%j is refused', (url, problem) => {
     expect(callbackUrlProblem(url, STRICT)).toBe(problem);
   });
 
@@ -98,11 +98,11 @@ describe('a callback URL that is not allowed is refused with the end of a senten
     'https://1.1.1.1/',
     'https://notlocalhost/',
     'https://localhost.example/',
-  ])('and %s is allowed', (url) => {
+  ])('%s is allowed', (url) => {
     expect(callbackUrlProblem(url, STRICT)).toBeUndefined();
   });
 
-  it('and this machine is allowed by a setting, by its names and its addresses, also over http', () => {
+  it('one of this machine is allowed by a setting, by its names and its addresses, also over http', () => {
     for (const host of ['localhost', 'a.localhost', '127.0.0.1', '[::1]', 'localhost.']) {
       for (const scheme of ['http', 'https']) {
         expect([host, callbackUrlProblem(`${scheme}://${host}:9/hook`, LOOPBACK)]).toEqual([host, undefined]);

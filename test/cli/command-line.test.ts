@@ -24,21 +24,21 @@ const NESTED = [
   'keys rotate',
 ].concat(['create', 'verify', 'api-key', 'webhook'].map((name) => `account ${name}`));
 
-test('the commands are those of the design', async () => {
+test('towline has the commands of the design', async () => {
   const names: string[] = [];
   const program = createProgram({} as never, async () => undefined);
   for (const command of program.commands) names.push(command.name());
   expect(names).toEqual(COMMANDS);
 });
 
-test.each([...COMMANDS, ...NESTED])('--help of %s has an example', async (command) => {
+test.each([...COMMANDS, ...NESTED])('towline %s --help has an example', async (command) => {
   const { code, out } = await run([...command.split(' '), '--help']);
   expect(code).toBe(0);
   expect(out).toMatch(/^Usage: towline /);
   expect(out).toContain('Example');
 });
 
-test('--help says what the exit codes mean and which gateway is used', async () => {
+test('towline --help says what the exit codes mean and which gateway is used', async () => {
   const { out } = await run(['--help']);
   for (const line of ['0  completed or refunded', '2  the flow failed', '3  the flow is parked', '4  gateway']) {
     expect(out).toContain(line);
@@ -47,7 +47,7 @@ test('--help says what the exit codes mean and which gateway is used', async () 
   expect(out).toContain('TOWLINE_TOKEN');
 });
 
-describe('wrong usage is one line and the exit code 1:', () => {
+describe('towline answers wrong usage with one line and the exit code 1:', () => {
   test.each([
     ['an unknown command', ['frob'], 'frob'],
     ['an unknown option', ['up', '--twice'], '--twice'],
@@ -80,11 +80,11 @@ describe('wrong usage is one line and the exit code 1:', () => {
   });
 });
 
-test('--version prints the version of the package', async () => {
+test('towline --version prints the version of the package', async () => {
   expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
 });
 
-test('notify --test posts to every receiver, and says which one took it', async () => {
+test('towline notify --test posts to every receiver, and says which one took it', async () => {
   const receiver = await startReceiver();
   receiver.answer = ({ body }) => ('text' in body ? 500 : 204);
   const key = 'abcdefghijklmnopqrstuvwxyz012345';
@@ -112,7 +112,7 @@ test('notify --test posts to every receiver, and says which one took it', async 
   expect(received).toHaveLength(4);
 });
 
-describe('the completion that a shell is given', () => {
+describe('towline completion', () => {
   test.each([
     ['commands', ['towline', 'ev'], ['events']],
     ['commands below a command', ['towline', 'events', ''], ['list', 'show', 'replay', 'withdraw', '--help']],
@@ -122,14 +122,14 @@ describe('the completion that a shell is given', () => {
       ['--reason', '--reference'],
     ],
     ['kinds of flow', ['towline', 'start', 'bridge'], ['bridge-transfer']],
-  ])('knows %s, in bash', async (_, words, wanted) => {
+  ])('completes %s, in bash', async (_, words, wanted) => {
     const { out } = await run(['completion', 'bash']);
     const ask = `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _towline; echo "\${COMPREPLY[@]}"`;
     const said = execFileSync('bash', ['-c', `${out}\n${ask}`, 'bash', ...words], { encoding: 'utf8' });
     expect(said.trim().split(' ')).toEqual(expect.arrayContaining(wanted));
   });
 
-  test.each(['zsh', 'fish'])('is there for %s', async (shell) => {
+  test.each(['zsh', 'fish'])('prints a script for %s', async (shell) => {
     expect((await run(['completion', shell])).out).toContain('mobile-money-watch');
   });
 });

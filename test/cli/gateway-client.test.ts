@@ -34,7 +34,7 @@ const parked = view('parked', {
   },
 });
 
-describe('the exit code shows how a flow ended:', () => {
+describe('the exit code of towline shows how a flow ended:', () => {
   test.each([
     ['completed', 0],
     ['refunded', 0],
@@ -63,7 +63,7 @@ describe('the exit code shows how a flow ended:', () => {
   });
 });
 
-test('a start of a running flow says so beside the flow: nothing was sent', async () => {
+test('towline start says beside the flow if it exists already, since nothing was sent', async () => {
   const started = (status: number) => {
     gateway.answer(status, view('running'));
     return run(['start', 'bridge-transfer', '-', '--json'], env, '{}');
@@ -74,7 +74,7 @@ test('a start of a running flow says so beside the flow: nothing was sent', asyn
   expect(await started(200)).toEqual({ ...first, err: expect.stringMatching(/./) });
 });
 
-describe('a refusal by the gateway is shown in its own words:', () => {
+describe('towline shows a refusal by the gateway in its own words:', () => {
   test.each([
     ['cancel', 'The flow refused it: money may have moved.'],
     ['approve', 'The flow waits for no approval of a quote.'],
@@ -108,7 +108,7 @@ describe('a refusal by the gateway is shown in its own words:', () => {
   });
 });
 
-test('an input is passed on as it was written, to the last digit', async () => {
+test('towline start passes an input on as it was written, to the last digit', async () => {
   const text = '{"provider_reference_id":"order-1","amount":9007199254740993.10}';
   const file = join(scratch, 'transfer.json');
   await writeFile(file, text);
@@ -122,7 +122,7 @@ test('an input is passed on as it was written, to the last digit', async () => {
   });
 });
 
-test('start --wait exits as wait does', async () => {
+test('towline start --wait exits as wait does', async () => {
   gateway.answer(200, parked);
   const { code, out } = await run(['start', 'bridge-transfer', '-', '--wait'], env, '{}');
   expect(code).toBe(3);
@@ -142,7 +142,7 @@ async function orderAtTerminal(args: readonly string[], answer: boolean) {
   return { code, err, questions, sent: gateway.requests.length - before };
 }
 
-test('a person at a terminal is asked before an order that can end a flow, and only with a yes is it sent', async () => {
+test('towline resolve asks a person at a terminal before an order that can end a flow, and sends it only with a yes', async () => {
   gateway.answer(200, view('running'));
   const order = (action: string, answer: boolean, ...more: string[]) =>
     orderAtTerminal(['resolve', FLOW, action, '--note', 'seen', ...more], answer);
@@ -153,7 +153,7 @@ test('a person at a terminal is asked before an order that can end a flow, and o
   expect(await order('keep-waiting', false)).toMatchObject({ code: 0, questions: [], sent: 1 });
 });
 
-test('a person at a terminal is asked before vouching for an event, and only with a yes is it sent', async () => {
+test('towline events replay asks a person at a terminal before vouching for an event, and sends it only with a yes', async () => {
   gateway.answer(200, { dryRun: false, would: 'Be delivered as trusted.', flowState: 'parked' });
   const replay = (answer: boolean, ...more: string[]) =>
     orderAtTerminal(['events', 'replay', 'evt_1', ...more], answer);
@@ -168,7 +168,7 @@ test('a person at a terminal is asked before vouching for an event, and only wit
   expect(await replay(false)).toMatchObject(unasked);
 });
 
-test('a decision carries its action, reason and event', async () => {
+test('towline resolve sends its action, reason and event', async () => {
   gateway.answer(200, view('running'));
   const { code } = await run(['resolve', FLOW, 'trust-settlement', '--note', 'seen', '--event', 'evt_1'], env);
   expect(code).toBe(0);
@@ -180,14 +180,14 @@ test('a decision carries its action, reason and event', async () => {
   });
 });
 
-test('who pays an invoice comes from a file, and is passed on as it was written', async () => {
+test('towline pay reads the payer from a file, and passes it on as it was written', async () => {
   const text = '{"mobileMoney":{"phoneNumber":"+254700000000"},"amount":1.10}';
   gateway.answer(200, view('running'));
   expect((await run(['pay', 'invoice-payment/order-1', '-'], env, text)).code).toBe(0);
   expect(gateway.requests.at(-1)).toMatchObject({ url: '/flows/invoice-payment/order-1/pay', body: text });
 });
 
-test('a refund invoice goes to its flow', async () => {
+test('towline refund-invoice sends the invoice to its flow', async () => {
   gateway.answer(200, view('running'));
   expect((await run(['refund-invoice', 'offramp/order-1', 'lnbc21u1x'], env)).code).toBe(0);
   expect(gateway.requests.at(-1)).toMatchObject({
@@ -196,7 +196,7 @@ test('a refund invoice goes to its flow', async () => {
   });
 });
 
-test('--json prints what the gateway answered', async () => {
+test('towline list --json prints what the gateway answered', async () => {
   const flows = [{ kind: 'bridge-transfer', flowId: FLOW, state: 'completed', startedAt: 'x', closedAt: null }];
   gateway.answer(200, { flows, next: null });
   const { out } = await run(['list', '--state', 'completed', '--json'], env);
@@ -204,7 +204,7 @@ test('--json prints what the gateway answered', async () => {
   expect(gateway.requests.at(-1)?.url).toBe('/flows?limit=50&state=completed');
 });
 
-test('a list says why and for how long flows are parked, the amount of each, and how to get the rest', async () => {
+test('towline list says why and for how long flows are parked, the amount of each, and how to get the rest', async () => {
   const row = { kind: 'bridge-transfer', reference: 'r', startedAt: '2026-01-01T00:00:00.000Z', closedAt: null };
   const since = new Date(Date.now() - 26 * 3_600_000).toISOString();
   const parked = {
@@ -229,7 +229,7 @@ test('a list says why and for how long flows are parked, the amount of each, and
   expect(lines[4]).toContain('--after page-2');
 });
 
-test('an event that is to be replayed says first what that would do', async () => {
+test('towline events replay --dry-run says what a replay would do', async () => {
   const would = 'Be delivered as trusted.';
   gateway.answer(200, { dryRun: true, would, flowState: 'parked' });
   const { out } = await run(['events', 'replay', 'evt_1', '--trust', '--dry-run'], env);
@@ -237,7 +237,7 @@ test('an event that is to be replayed says first what that would do', async () =
   expect(JSON.parse(gateway.requests.at(-1)?.body ?? '')).toEqual({ trust: true, dryRun: true });
 });
 
-test('callbacks lists those that could not be delivered, and the receivers whose circuit is open, since when and for how many flows', async () => {
+test('towline callbacks lists those that could not be delivered, and the receivers whose circuit is open, since when and for how many flows', async () => {
   const openCircuits = [{ origin: 'https://shop.example', since: '2026-01-02T03:04:05.000Z', flows: 7 }];
   gateway.answer(200, { callbacks: [], openCircuits });
   const { code, out } = await run(['callbacks'], env);
@@ -249,7 +249,7 @@ test('callbacks lists those that could not be delivered, and the receivers whose
   expect((await run(['callbacks'], env)).out).toBe('None.');
 });
 
-describe('how to get in:', () => {
+describe('the access of towline to its gateway:', () => {
   test('no gateway at the address: exits with 4 and says what to do', async () => {
     const url = `http://127.0.0.1:${await closedPort()}`;
     const { code, err } = await run(['list'], { GATEWAY_URL: url });

@@ -8,7 +8,7 @@ const SECRET = `whsec_${secretBytes(3).toString('base64')}`;
 const KEY = 'R0UT1NGKEY0123456789';
 const withSecret = (env: Record<string, string>) => ({ NOTIFY_SECRETS: SECRET, ...env });
 
-describe('who is called', () => {
+describe('the receiver of notifications in NOTIFY_URLS', () => {
   it('is given by a URL and its form', () => {
     const urls = `https://a.example/x?k=1, slack:https://hooks.example/T/B, pagerduty:https://${KEY}@events.example/v2/enqueue`;
     expect(readSettings({ NOTIFY_URLS: urls, NOTIFY_SECRETS: SECRET })).toMatchObject({
@@ -45,7 +45,7 @@ describe('who is called', () => {
   });
 });
 
-describe('where traces go', () => {
+describe('the receiver of traces in OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   it('is a collector, with headers whose values are percent-encoded', () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/', OTEL_TRACES_SAMPLER_ARG: '0.25' };
     expect(readSettings({ ...env, OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20x=, x-tenant=a' })).toMatchObject(

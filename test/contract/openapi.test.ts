@@ -20,7 +20,7 @@ const resolve = (ref: string): unknown =>
     .split('/')
     .reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key.replaceAll('~1', '/')], document);
 
-describe('the OpenAPI document', () => {
+describe('the OpenAPI document of the service', () => {
   it('is valid by the meta schema of OpenAPI 3.1', async () => {
     const copy = JSON.parse(JSON.stringify(document)) as Record<string, unknown>;
     expect(await new Validator().validate(copy)).toEqual({ valid: true });

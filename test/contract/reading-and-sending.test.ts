@@ -6,7 +6,7 @@ import { amount, record, text } from '../../src/contract/reading.js';
 import { decimalNumber, moneyNumber, REFERENCE_PATTERN } from '../../src/contract/sending.js';
 import { parseAmount } from '../../src/money.js';
 
-describe('what we read', () => {
+describe('a schema that the contract reads by', () => {
   it('gives amounts that our arithmetic always takes, or none', () => {
     const wire = fc.oneof(
       fc.double(),
@@ -44,7 +44,7 @@ describe('what we read', () => {
   });
 });
 
-describe('what we send', () => {
+describe('a schema that the contract sends by', () => {
   it('takes no number that would be read as another amount', () => {
     for (const bad of [NaN, Infinity, -1, 2 ** 53 + 1, 0.1 + 0.2, 1e21, 1.234567890123456e-7]) {
       expect([bad, decimalNumber().safeParse(bad).success]).toEqual([bad, false]);
@@ -94,7 +94,7 @@ describe('what we send', () => {
   });
 });
 
-describe('an operation', () => {
+describe('an operation of the contract', () => {
   it('cannot be defined with a path that disagrees with its parameter, or money without a reference', () => {
     const { getOfframp, createOfframp } = operations;
     expect(() => defineOperation({ ...getOfframp, param: 'other' })).toThrow(TypeError);

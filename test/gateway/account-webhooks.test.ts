@@ -118,7 +118,7 @@ describe('an account webhook', () => {
     expect(await unmatched(`${reference}.refund`)).toHaveLength(1);
   });
 
-  it('a claim that was never sent, or given up, is no flow that the service could know', async () => {
+  it('finds no flow whose claim was never sent, or was given up: the service could not know it', async () => {
     const reference = newReference();
     const attempt = { owner: 'o', flowId: `bank-checkout/${reference}`, fingerprint: 'f' };
     const key = { account: 'default', operation: 'createBankCheckout', reference };

@@ -162,7 +162,7 @@ describe('the way of an event into its flow', () => {
     await lonely.close();
   });
 
-  it('is gone again by a person: replayed with trust, tried out before', async () => {
+  it('is taken again when a person replays it with trust, after a dry run that changes nothing', async () => {
     await workerRuns();
     const reference = newReference();
     await start(reference);

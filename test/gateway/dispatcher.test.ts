@@ -14,7 +14,7 @@ import { until } from '../harness/until.js';
 /** Flows that are signalled at once. */
 const PLACES = 32;
 
-describe('the places of the dispatcher', () => {
+describe('the dispatcher', () => {
   let temporary: TemporaryStore;
   let store: Store;
   let dispatcher: Dispatcher;

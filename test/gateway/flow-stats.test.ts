@@ -142,7 +142,6 @@ describe('the flows, counted', () => {
     expect(few.inFlight).toEqual({ LSL: '0.3' });
     expect(many).toEqual({ questions: few.questions, inFlight: { LSL: '6' } });
     expect(few.questions).toBeLessThan(60);
-    expect(few.questions).toBeGreaterThan(40);
   });
 
   it('are counted by one gateway for all: fresh counts are not queried a second time', async () => {

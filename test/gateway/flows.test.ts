@@ -13,7 +13,7 @@ const GATEWAY_TOKENS = 'shop:flows:secret-of-shop,ann:operator:secret-of-ann,roo
 const SHOP = { authorization: 'Bearer secret-of-shop' };
 const ANN = { authorization: 'Bearer secret-of-ann' };
 
-describe('the flow operations', () => {
+describe('the HTTP interface of flows', () => {
   let tested: GatewayUnderTest;
   let worker: FlowWorker;
   beforeAll(async () => {
@@ -37,7 +37,7 @@ describe('the flow operations', () => {
     return { status: answer.status, body: (await answer.json()) as Answer };
   };
 
-  it('start a flow once, however often it is requested: 201, then 200, and 409 for another request', async () => {
+  it('starts a flow once, however often it is requested: 201, then 200, and 409 for another request', async () => {
     const reference = newReference();
     const first = await fetch(`${tested.url}/flows/bridge-transfer`, {
       method: 'POST',
@@ -58,14 +58,14 @@ describe('the flow operations', () => {
     });
   });
 
-  it('are one run for 20 starts at once', async () => {
+  it('starts one run for 20 identical starts at once', async () => {
     const reference = newReference();
     const answers = await Promise.all(Array.from({ length: 20 }, () => start(reference)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(19);
   });
 
-  it('find a closed flow again, and start no second run', async () => {
+  it('finds a closed flow again when it is started again, and starts no second run', async () => {
     const reference = newReference();
     await start(reference);
     await tested.post(tested.callbackPath(reference), { status: 'COMPLETED' });
@@ -74,7 +74,7 @@ describe('the flow operations', () => {
     expect((await start(reference, { amount: '2' })).status).toBe(409);
   });
 
-  it('put TIME_SCALE into the input', async () => {
+  it('puts TIME_SCALE into the input of a flow that it starts', async () => {
     const reference = newReference();
     await start(reference);
     const { events } = await tested.client.workflow.getHandle(`bridge-transfer/${reference}`).fetchHistory();
@@ -83,7 +83,7 @@ describe('the flow operations', () => {
     expect(JSON.parse(Buffer.from(input?.data ?? []).toString())).toMatchObject({ timeScale: 0.5, amount: '1000.5' });
   });
 
-  it('say which members are wrong', async () => {
+  it('names the members at fault when an input is not valid', async () => {
     const answer = await start('bad..reference', {
       amount: '-1',
       settlement: { amount: 'x', currency: 'USD', recipient: {} },
@@ -116,7 +116,7 @@ describe('the flow operations', () => {
     expect((await tested.post('/flows/bridge-transfer', '[]', SHOP)).status).toBe(400);
   });
 
-  it('list flows by kind, state and reference', async () => {
+  it('lists flows by kind, state and reference', async () => {
     const [running, parked] = [newReference(), newReference()];
     await start(running);
     await park(parked);
@@ -134,7 +134,7 @@ describe('the flow operations', () => {
     expect((await show('/flows?state=lost')).status).toBe(400);
   });
 
-  it('say in a list why and since when they are parked, and how much is in them', async () => {
+  it('lists why and since when flows are parked, and the amount of each', async () => {
     const [running, parked] = [newReference(), newReference()];
     await start(running);
     await park(parked);
@@ -157,7 +157,7 @@ describe('the flow operations', () => {
     expect((await show('/flows?reason=boredom')).status).toBe(400);
   });
 
-  it('are listed page by page, each once', async () => {
+  it('lists flows page by page, each once, and refuses a page token that it did not make', async () => {
     const references = Array.from({ length: 7 }, () => newReference());
     await Promise.all(references.map((reference) => start(reference)));
     const { flows: all } = await until('all of them', async () => {
@@ -182,7 +182,7 @@ describe('the flow operations', () => {
     for (const token of ['bm9uc2Vuc2U', 'no.token']) expect(await show(`/flows?after=${token}`)).toMatchObject(after);
   });
 
-  it('wait until a flow ends, parks, or the time is up', async () => {
+  it('answers a wait when the flow ends or parks, or when the time is up', async () => {
     const [slow, parked] = [newReference(), newReference()];
     await start(slow);
     await park(parked);
@@ -198,7 +198,7 @@ describe('the flow operations', () => {
     expect(await waiting).toMatchObject({ body: { state: 'refunded' } });
   });
 
-  it('carry orders to the flow, with the name of the token', async () => {
+  it('carries orders to the flow, with the name of the token', async () => {
     const [approved, cancelled] = [newReference(), newReference()];
     const pathOf = (reference: string) => `/flows/bridge-transfer/${reference}`;
     for (const reference of [approved, cancelled]) {
@@ -222,7 +222,7 @@ describe('the flow operations', () => {
     expect((await tested.post(`${path}/approve-quote`, {}, SHOP)).status).toBe(409);
   });
 
-  it('name the legal actions once if an order is refused, in the sentence and beside it', async () => {
+  it('names the legal actions once when an order is refused, in the sentence and beside it', async () => {
     const reference = newReference();
     await park(reference);
     const path = `/flows/bridge-transfer/${reference}`;
@@ -244,7 +244,7 @@ describe('the flow operations', () => {
     await tested.client.workflow.getHandle(`bridge-transfer/${reference}`).terminate();
   });
 
-  it('need a token, and a role for what only some may do', async () => {
+  it('refuses a request without a token, and one whose role does not suffice', async () => {
     const path = `/flows/bridge-transfer/${newReference()}`;
     const statuses = async (headers: Record<string, string>) => [
       (await tested.post('/flows/bridge-transfer', {}, headers)).status,
@@ -263,7 +263,7 @@ describe('the flow operations', () => {
     expect(await statuses({ authorization: 'Bearer secret-of-root' })).toEqual([400, 404, 404, 200, 404, 404, 200]);
   });
 
-  it('show a flow that was terminated in the UI as parked, and close it on its claim', async () => {
+  it('shows a flow that was terminated in the UI as parked, and closes it on its claim', async () => {
     const reference = newReference();
     const path = `/flows/bridge-transfer/${reference}`;
     await start(reference);
@@ -288,7 +288,7 @@ describe('the flow operations', () => {
     expect((await tested.store.claims.reserve(claim, late)).kind).not.toBe('reserved');
   });
 
-  it('do not close a terminated flow that the service executed; a person says how it ended', async () => {
+  it('refuses to close a terminated flow that the service executed; a person says how it ended', async () => {
     const reference = newReference();
     const flowId = `bridge-transfer/${reference}`;
     const claim = { account: 'default', operation: 'createBridgeDeposit', reference };

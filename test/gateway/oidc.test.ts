@@ -204,7 +204,7 @@ describe('the keys of an OIDC issuer', () => {
   });
 });
 
-describe('a guess', () => {
+describe('a guess at a token of an OIDC issuer', () => {
   let monotonicMs = 0;
   const gatewayOf = (issuer: string) =>
     gatewayUnderTest({

@@ -17,7 +17,7 @@ const GATEWAY_TOKENS = [
   `prometheus:viewer:${PROMETHEUS}`,
 ].join(',');
 
-describe('what a role may', () => {
+describe('the permissions of a role', () => {
   let tested: GatewayUnderTest;
   let aheadMs = 0;
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe('what a role may', () => {
     return answer.status;
   };
 
-  it('is what the table says, at every route that needs a token', async () => {
+  it('are what the table says, at every route that needs a token', async () => {
     const guarded = tested.gateway.routes.filter(({ permission }) => permission !== null);
     expect(guarded.length).toBeGreaterThan(25);
     const wrong: string[] = [];
@@ -58,14 +58,14 @@ describe('what a role may', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('changes nothing for a viewer, whose token Prometheus may have', async () => {
+  it('let a viewer, whose token Prometheus may have, change nothing', async () => {
     const posts = tested.gateway.routes.filter(({ method, permission }) => method === 'POST' && permission !== null);
     for (const { url } of posts) expect([url, await statusOf('POST', url, 'viewer')]).toEqual([url, 403]);
     expect(await statusOf('GET', '/metrics', 'viewer')).toBe(200);
     expect(permissionsOf('viewer')).toEqual(['view', 'read-metrics']);
   });
 
-  it('is an entry of the audit log for a refused caller: many of the same are one entry at once, then their count', async () => {
+  it('leave an entry in the audit log when they do not suffice: many of the same are one entry at once, then their count', async () => {
     const tryIt = async (path: string) => {
       const headers = { authorization: `Bearer ${PROMETHEUS}`, 'content-type': 'application/json' };
       const answer = await fetch(`${tested.url}/flows/${path}`, { method: 'POST', headers, body: '{}' });
@@ -90,7 +90,7 @@ describe('what a role may', () => {
     expect(later).toMatchObject({ ...cancel, flowId: 'onramp/later', unrecordedSinceTheLast: 40 });
   });
 
-  it('can be asked by every holder of a token', async () => {
+  it('are shown to every holder of a token', async () => {
     for (const role of ROLES) {
       const answer = await fetch(`${tested.url}/whoami`, { headers: { authorization: `Bearer ${secretOf(role)}` } });
       expect(await answer.json()).toEqual({ name: `a-${role}`, role, may: permissionsOf(role) });

@@ -24,7 +24,7 @@ async function proofOf(env: Record<string, string>, forwardedFor: string): Promi
   return row?.proof;
 }
 
-describe('where a request says that it comes from', () => {
+describe('the address in X-Forwarded-For', () => {
   it('is not believed if no proxy is trusted, nor from a sender who is not one', async () => {
     expect(await proofOf({}, PROVIDER)).toBeNull();
     expect(await proofOf({ TRUSTED_PROXIES: '10.0.0.0/8' }, PROVIDER)).toBeNull();
@@ -44,7 +44,7 @@ describe('where a request says that it comes from', () => {
     expect(networkOf('2001:db8:1:2::9')).toBe('2001:db8:1:2::/64');
   });
 
-  it('gives each sender behind a proxy a limit of its own, which it cannot shed by naming others', async () => {
+  it('gives each sender behind a trusted proxy a limit of its own, which it cannot shed by naming others', async () => {
     const env = { UNPROVEN_RATE_LIMIT: '1', TRUSTED_PROXIES: '127.0.0.1' };
     const gateway = { monotonicMs: () => 0 };
     const tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1', env, gateway });
@@ -72,7 +72,7 @@ describe('the doctor', () => {
   const says = (env: Record<string, string>) =>
     explainProxies(readSettings({ ...production, ...env })).map(({ verdict, says }) => [verdict, says]);
 
-  it('asks for the proxy that must be there, and says what depends on it', () => {
+  it('asks for TRUSTED_PROXIES outside of development, and says what depends on it', () => {
     expect(says({})).toEqual([['note', expect.stringContaining('TRUSTED_PROXIES')]]);
     expect(says({ SETTLEMENT_NETWORKS: PROVIDER })).toEqual([['note', expect.stringContaining('SETTLEMENT_NETWORKS')]]);
     expect(says({ TRUSTED_PROXIES: '10.0.0.1' })).toEqual([['good', expect.stringContaining('10.0.0.1')]]);

@@ -31,7 +31,7 @@ function signed(body: string, secret = SECRET, at = new Date()): Record<string, 
 const read = (headers: Record<string, string>, body: string | Uint8Array = BODY, secrets = [SECRET]) =>
   readCallback({ secrets, headers, body });
 
-describe('a callback', () => {
+describe('a callback, read by readCallback,', () => {
   test('of ours is read: its id, its time, and the flow', () => {
     const callback = read(signed(BODY));
     expect(callback).toEqual({ id: 'msg_1', timestamp: TIMESTAMP, flow: FLOW });
@@ -79,7 +79,7 @@ describe('a callback', () => {
   });
 });
 
-test('it takes the headers and the body of a Node server as they are', async () => {
+test('readCallback takes the headers and the body of a Node server as they are', async () => {
   const received: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];

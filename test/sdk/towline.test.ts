@@ -32,7 +32,7 @@ const errorOf = (asked: Promise<unknown>): Promise<TowlineError> =>
     (error: unknown) => error as TowlineError,
   );
 
-describe('what the gateway refuses is an error of its own:', () => {
+describe('Towline (SDK) throws an error of its own for a refusal:', () => {
   test.each([
     [401, NotAuthorisedError],
     [403, NotAuthorisedError],
@@ -90,7 +90,7 @@ describe('what the gateway refuses is an error of its own:', () => {
   });
 });
 
-describe('it asks again', () => {
+describe('Towline (SDK) asks again', () => {
   const lost: [string, Turn][] = [
     ['the answer is lost', 'cut'],
     ['502, of what stands before a gateway that restarts', { status: 502, body: '<html>' }],
@@ -170,7 +170,7 @@ describe('it asks again', () => {
   });
 });
 
-describe('wait', () => {
+describe('wait of Towline (SDK)', () => {
   test('continues through a restart of the gateway, and through polls that end too early', async () => {
     gateway.plays(flow('running'), 'cut', { status: 503, body: '' }, flow('running'), flow('completed'));
     const waiting = towline.wait(FLOW);
@@ -207,13 +207,13 @@ describe('wait', () => {
   });
 });
 
-test('a number keeps its digits if JSON is given as text', async () => {
+test('Towline (SDK) keeps the digits of a number if JSON is given as text', async () => {
   gateway.plays(flow('running'));
   await towline.start('bridge-transfer', new JsonText('{"amount":9007199254740993.10}'));
   expect(gateway.bodies).toEqual(['{"amount":9007199254740993.10}']);
 });
 
-describe('before anything is sent', () => {
+describe('Towline (SDK), before anything is sent:', () => {
   test.each([
     '',
     'order-1',

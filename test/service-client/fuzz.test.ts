@@ -69,7 +69,7 @@ function isWhatTheBodySays(data: { status: string; provider_reference_id?: strin
   return data.status === said['status'] && data.provider_reference_id === said['provider_reference_id'];
 }
 
-it(`makes of ${RUNS} fuzzed 2xx bodies for a money POST an accepted or an unknown one, never a refusal or a crash`, async () => {
+it(`the service client makes of ${RUNS} fuzzed 2xx bodies for a money POST an accepted or an unknown one, never a refusal or a crash`, async () => {
   await fc.assert(
     fc.asyncProperty(bodies, fc.constantFrom(200, 201, 202, 204, 206, 299), async (fuzzed, fuzzedStatus) => {
       body = fuzzed;

@@ -46,7 +46,7 @@ async function scripts(): Promise<string[]> {
   return [...made.map(({ url }) => url), `http://127.0.0.1:${await closedPort()}`, 'https://nowhere.invalid'];
 }
 
-it('no error of the client shows a token, a header, a card, a name or a phone number', async () => {
+it('no error of the service client shows a token, a header, a card, a name or a phone number', async () => {
   const names = new Set<string>();
   for (const baseUrl of await scripts()) {
     const client = createServiceClient({ baseUrl, token: () => Promise.resolve(CANARIES.token), timeoutMs: 5_000 });

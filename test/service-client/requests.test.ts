@@ -24,7 +24,7 @@ afterAll(async () => {
 const call = (name: string, argument: unknown) =>
   (client as unknown as Record<string, (argument: unknown) => Promise<unknown>>)[name]?.(argument);
 
-describe('references in paths', () => {
+describe('the service client: references in paths', () => {
   it('never lead a request off its path, over 5,000 hostile ones', async () => {
     const hostile = fc.oneof(
       fc.constantFrom(
@@ -72,7 +72,7 @@ describe('references in paths', () => {
   });
 });
 
-describe('bodies', () => {
+describe('the service client: bodies', () => {
   it.each([
     ['an unknown member', { ...bridgeDeposit, evil: 1 }, 'evil'],
     [
@@ -112,7 +112,7 @@ describe('bodies', () => {
   });
 });
 
-describe('the base address', () => {
+describe('the service client: its base address', () => {
   const make = (baseUrl: string, allowHttp?: boolean) =>
     createServiceClient({
       baseUrl,

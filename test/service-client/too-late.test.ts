@@ -34,7 +34,7 @@ it('a money POST whose quote ran out while it connected is not sent, not even a 
   expect(bytes).toBe(0);
 });
 
-it('over TLS neither', async () => {
+it('a money POST over TLS whose quote ran out while it connected is not sent, not even a byte of it', async () => {
   let bytes = 0;
   const server = createServer(SELF_SIGNED);
   server.on('secureConnection', (socket) => {
@@ -51,7 +51,7 @@ it('over TLS neither', async () => {
   expect(bytes).toBe(0);
 });
 
-it('ends no later than the flow that sent it gives it up, whatever the timeout of this client is', async () => {
+it('a money POST ends no later than the flow that sent it gives it up, whatever the timeout of the client is', async () => {
   const server = await serveRaw(() => undefined);
   open.push(server);
   const client = createServiceClient({ baseUrl: server.url, token: () => Promise.resolve('t'), timeoutMs: 3_600_000 });
@@ -60,7 +60,7 @@ it('ends no later than the flow that sent it gives it up, whatever the timeout o
   await expect(ended).rejects.toMatchObject({ name: 'UnknownOutcomeError', reason: 'timeout' });
 });
 
-it('is checked once, when the connection is ready, and sent if it is still valid', async () => {
+it('a money POST is checked once, when the connection is ready, and sent if its quote is still valid', async () => {
   const server = await serveHttp((response) => answerJson(response, 200, bridgeDepositAnswer));
   open.push(server);
   const asked: number[] = [];

@@ -8,19 +8,22 @@ import { type Stack, withStack } from '../../end-to-end/stack.js';
 
 const TOKENS = 'shop:flows:secret-of-shop,dev:admin:dev-token';
 
-describe('who may call the proxy', () => {
+describe('the proxy', () => {
   let stack: Stack;
   withStack({ env: { TIME_SCALE: '0.02', GATEWAY_TOKENS: TOKENS }, sandbox: { stepMs: 20 } }, (opened) => {
     stack = opened;
   });
 
-  it.each(operationNames.filter((name) => name !== 'reportSettlement'))('nobody without a token: %s', async (name) => {
-    const { method, path }: Operation = operations[name];
-    const { status, body } = await callerOf(stack.url, 'no-token-of-ours').send(method, path.replace(/\{\w+\}/, 'x'));
-    expect({ status, success: body['success'] }).toEqual({ status: 401, success: false });
-  });
+  it.each(operationNames.filter((name) => name !== 'reportSettlement'))(
+    'refuses a caller without a token: %s',
+    async (name) => {
+      const { method, path }: Operation = operations[name];
+      const { status, body } = await callerOf(stack.url, 'no-token-of-ours').send(method, path.replace(/\{\w+\}/, 'x'));
+      expect({ status, success: body['success'] }).toEqual({ status: 401, success: false });
+    },
+  );
 
-  it('who has a gateway token, or the token of the service, and no other spelling of it', async () => {
+  it('takes a gateway token, or the token of the service, and no other spelling of it', async () => {
     for (const token of ['secret-of-shop', SERVICE_TOKEN]) {
       expect((await callerOf(stack.url, token).get(`${PATHS.send}/nothing`)).status).toBe(404);
     }
@@ -29,18 +32,18 @@ describe('who may call the proxy', () => {
     }
   });
 
-  it('the token of the service opens the proxy alone', async () => {
+  it('alone is opened by the token of the service', async () => {
     expect((await callerOf(stack.url, SERVICE_TOKEN).get('/flows')).status).toBe(401);
     expect((await callerOf(stack.url, SERVICE_TOKEN).get('/events')).status).toBe(401);
   });
 
-  it('a settlement is reported at its path without any token', async () => {
+  it('takes the report of a settlement at its path without any token', async () => {
     const { path } = operations.reportSettlement;
     const body = { provider_reference_id: newReference('nobody'), status: 'COMPLETED' };
     expect((await stack.post(path, body, { authorization: '' })).status).toBe(200);
   });
 
-  it('a card is nowhere but at the service', async () => {
+  it('passes a card on to the service, and leaves it nowhere else', async () => {
     const reference = newReference('card');
     const { path, body } = sample('createCardDeposit', reference);
     const card = {

@@ -4,7 +4,7 @@ import { callerOf, sample } from './caller.js';
 import { gatewayUnderTest, type GatewayUnderTest } from '../setup/gateway-under-test.js';
 import { newReference } from '../../harness/references.js';
 
-describe('while no worker runs', () => {
+describe('the proxy, while no worker runs,', () => {
   let tested: GatewayUnderTest;
   beforeAll(async () => {
     const relay = () => Promise.reject(new Error('no read is made here'));
