@@ -1,6 +1,6 @@
 import type { Chain, Token } from '../src/contract/vocabulary.js';
 import { systemClock } from '../src/clock.js';
-import { INVOICE_FAULTS, readLightningInvoice } from '../src/readers/lightning-invoice.js';
+import { INVOICE_FAULTS, type InvoiceFault, readLightningInvoice } from '../src/readers/lightning-invoice.js';
 import { fingerprintOf } from '../src/store/store-key.js';
 import { compareAmounts, toWireNumber, sameAmount } from '../src/money.js';
 import type { RefundOrder, SubmitOutcome } from './types.js';
@@ -68,8 +68,18 @@ export type RefundInvoiceVerdict =
       /** Until it expires, by this worker's clock, ms. */
       readonly lifeMs: number;
     }
-  /** A sentence for the person who gave it. */
-  | { readonly kind: 'bad'; readonly problem: string };
+  /** What is wrong, for programs, and as a sentence for the person who gave it. */
+  | { readonly kind: 'bad'; readonly code: RefundInvoiceProblem; readonly problem: string };
+
+export type RefundInvoiceProblem =
+  | InvoiceFault
+  | 'test-network'
+  | 'no-amount'
+  | 'amount-differs'
+  | 'amount-unknown'
+  | 'more-than-came-in'
+  | 'expires-soon'
+  | 'expires-late';
 
 /** The main network of Bitcoin; the others are for trying out, with a service on loopback. */
 const MAIN_NETWORK = 'bc';
@@ -84,27 +94,28 @@ export function createRefundInvoiceActivities({ serviceIsOnLoopback, clock = sys
     /** Reads a Lightning invoice and checks it against the refund: its network, its amount, its expiry. */
     async checkRefundInvoice({ invoice, dueMsat, mostMsat }: RefundInvoiceQuestion): Promise<RefundInvoiceVerdict> {
       const read = readLightningInvoice(invoice);
-      if (typeof read === 'string') return bad(INVOICE_FAULTS[read]);
+      if (typeof read === 'string') return bad(read, INVOICE_FAULTS[read]);
       const { network, amountMsat, paymentHash, payee, expiresAtMs } = read;
-      if (network !== MAIN_NETWORK && !serviceIsOnLoopback) return bad('It is an invoice of a test network.');
-      if (amountMsat === null) return bad('It names no amount: the payer could pay anything.');
+      if (network !== MAIN_NETWORK && !serviceIsOnLoopback)
+        return bad('test-network', 'It is an invoice of a test network.');
+      if (amountMsat === null) return bad('no-amount', 'It names no amount: the payer could pay anything.');
       if (dueMsat !== null && !sameAmount(amountMsat, dueMsat)) {
-        return bad(`It is over ${amountMsat} msat, and the refund is ${dueMsat} msat.`);
+        return bad('amount-differs', `It is over ${amountMsat} msat, and the refund is ${dueMsat} msat.`);
       }
       if (dueMsat === null && mostMsat === null) {
-        return bad('It cannot be checked: how much is due is not known, nor how much came in.');
+        return bad('amount-unknown', 'It cannot be checked: how much is due is not known, nor how much came in.');
       }
       if (mostMsat !== null && compareAmounts(amountMsat, mostMsat) > 0) {
-        return bad(`It is over ${amountMsat} msat, and ${mostMsat} msat came in.`);
+        return bad('more-than-came-in', `It is over ${amountMsat} msat, and ${mostMsat} msat came in.`);
       }
       const lifeMs = expiresAtMs - clock.nowMs();
       if (lifeMs < LEAST_LIFE_MINUTES * 60_000) {
-        return bad(`It expires too soon: it must be good for ${LEAST_LIFE_MINUTES} minutes at least.`);
+        return bad('expires-soon', `It expires too soon: it must be good for ${LEAST_LIFE_MINUTES} minutes at least.`);
       }
-      if (lifeMs > LONGEST_LIFE_MS) return bad('It expires more than a year from now.');
+      if (lifeMs > LONGEST_LIFE_MS) return bad('expires-late', 'It expires more than a year from now.');
       return { kind: 'good', amountMsat, paymentHash, payee, expiresAt: new Date(expiresAtMs).toISOString(), lifeMs };
     },
   };
 }
 
-const bad = (problem: string): RefundInvoiceVerdict => ({ kind: 'bad', problem });
+const bad = (code: RefundInvoiceProblem, problem: string): RefundInvoiceVerdict => ({ kind: 'bad', code, problem });

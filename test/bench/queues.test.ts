@@ -31,7 +31,7 @@ describe('the simulation of a queue', () => {
     [1, 0.5],
     [1, 0.8],
     [4, 0.8],
-  ])('waits as long as the formula for M/M/%d says, with %d of it busy', (places, busy) => {
+  ])("waits within 10 % of Erlang's formula for M/M/%d with %d of it busy", (places, busy) => {
     const station = { name: 'a part', places, serviceMs: 10, perFlow: 2 };
     const rate = capacityOf(station) * busy;
     const expected = meanWaitMs(station, rate);
@@ -54,7 +54,7 @@ describe('the capacity model', () => {
     }
   });
 
-  it('names the part that has the least room', () => {
+  it('names the part that is full first', () => {
     const [first] = limitsOf(units);
     if (first === undefined) throw new Error('no parts');
     expect(loadOf(first.station, first.flowsPerSecond)).toBeCloseTo(1);
@@ -67,20 +67,20 @@ describe('docs/scale.md', () => {
   const page = read('docs/scale.md');
   const results = JSON.parse(read('bench/results.json')) as Results;
 
-  it('has the tables that the measured figures give: otherwise run `npm run scale -- --write`', () => {
+  it('has the tables that `npm run scale -- --write` prints from the measured figures', () => {
     const tables = tablesOf(measuredIn(results));
     expect(tables.filter((table) => !page.includes(table))).toEqual([]);
     expect(withTables(page, tables)).toBe(page);
   });
 
-  it('takes disk, log and CPU of a transfer from P13, and not those of the bare flow', () => {
+  it('is made from the disk, log and CPU of a transfer in P13, not from those of the bare flow', () => {
     const figures = [
       'transfer 5.5 flows/s, CPU ms server 40.50 + worker 20.00 + worker 2 10.25 + postgres 30.75; bare 9.0 flows/s, CPU ms server 1.00 + worker 1.00 + postgres 1.00',
       "transfer Temporal 80.1 kB, store 10.2 kB, Postgres's log 150.3 kB; bare Temporal 1.0 kB, store 1.0 kB, Postgres's log 1.0 kB",
     ];
     const run = (budget: string, said: readonly string[]): BenchmarkRun => ({
       at: '2026-01-02T03:04:05Z',
-      machine: 'a machine',
+      machine: 'machine-1',
       busy: null,
       findings: said.map((one) => ({ ...finding(budget), figures: one, met: true })),
     });
@@ -96,7 +96,7 @@ describe('docs/scale.md', () => {
         logBytes: 150_300,
       },
       flowsPerSecond: 5.5,
-      on: 'a machine, 2026-01-02',
+      on: 'machine-1, 2026-01-02',
     });
   });
 });

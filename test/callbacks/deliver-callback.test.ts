@@ -88,6 +88,19 @@ describe('the delivery of a callback', () => {
     expect(logged[0]).toEqual({ flowId: 'f/1', origin: 'https://shop.example', callback: 'msg_1', attempt: 3 });
   });
 
+  it.each([
+    [true, 200],
+    [true, 299],
+    [false, 199],
+    [false, 301],
+    [false, 304],
+    [false, 400],
+  ])('has delivered it: %s, if the receiver answers %d', async (isDelivered, httpStatus) => {
+    const { deliver, fails } = worker(answering(httpStatus));
+    if (isDelivered) expect(await deliver()).toMatchObject({ httpStatus });
+    else expect(await fails()).toMatchObject({ type: 'callback_not_delivered', httpStatus, isFinal: false });
+  });
+
   it('carries our trace, so that its receiver can continue it', async () => {
     propagation.setGlobalPropagator({
       inject: (_, carrier, setter) => setter.set(carrier, 'traceparent', '00-1'),

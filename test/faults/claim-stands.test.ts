@@ -7,7 +7,7 @@ import { openStack, type Stack } from '../harness/stack.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
 
-describe('the claim of a reference', () => {
+describe('the claim of a reference, after the POST,', () => {
   let bench: Stack;
   beforeAll(async () => {
     // The service executes a repeat again, so that a second POST cannot hide.
@@ -15,11 +15,11 @@ describe('the claim of a reference', () => {
   });
   afterAll(() => bench.close());
 
-  it('outlives a reset to before the POST, of a flow that waits and of one that has ended: completes, executed once', async () => {
+  it('keeps a flow that is reset to before it, while it waits and after its end, from a second execution', async () => {
     expect(await resetFlows(bench, 1, 2)).toEqual([resetEnd(2)]);
   });
 
-  it('outlives the flow: a reference that is started again once Temporal allows it gets the same answer, and nothing is sent', async () => {
+  it('keeps a reference that is started again after Temporal forgot it from a second execution: it gets the same answer', async () => {
     const reference = newReference('paid');
     const first = await bench.start(transferInput(reference));
     const { runId: firstRunId } = await first.describe();
@@ -32,7 +32,7 @@ describe('the claim of a reference', () => {
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
   });
 
-  it('outlives a flow that the service refused: started again, it ends in the same way, and nothing is sent', async () => {
+  it('keeps a reference that was refused from a second POST: started again, it ends as rejected_by_service', async () => {
     const reference = newReference('refused');
     const first = await bench.start(transferInput(reference, { amount: '1000.41' }));
     expect(await failureOf(first)).toBe('rejected_by_service');

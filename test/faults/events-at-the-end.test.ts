@@ -43,7 +43,7 @@ async function startOn(
   return bench.startFlow(one.kind, reference, { ...flowInput(one, reference), ...card, ...more });
 }
 
-describe('events around the end of a flow', () => {
+describe("events that come while Temporal is about to get a flow's completion (fault 31)", () => {
   let bench: Stack;
   let worker: HoldingWorker;
   beforeAll(async () => {
@@ -56,7 +56,7 @@ describe('events around the end of a flow', () => {
     await bench.close();
   });
 
-  test('fault 31: come while Temporal is about to get its completion: the completion is refused, and each is in the result', async () => {
+  test("make Temporal refuse the completion once, and are all in the flow's result", async () => {
     const flows = await Promise.all(
       Array.from({ length: FLOWS }, async () => {
         const reference = newReference('burst');
@@ -87,7 +87,7 @@ describe('events around the end of a flow', () => {
   });
 });
 
-describe('an event past the deadline', () => {
+describe('a trusted event past the deadline (fault 33)', () => {
   const minuteMs = 60_000;
   let bench: Stack;
   let cards: CardGateway;
@@ -104,7 +104,7 @@ describe('an event past the deadline', () => {
     (one.kind === 'bridge-transfer' ? BRIDGE_ENDS : PAYMENT_ENDS).map(([word, state]) => ({ ...one, word, state })),
   );
 
-  test.each(turns)('fault 33: resolves a parked $kind by $word as $state', async ({ word, state, ...one }) => {
+  test.each(turns)('that says $word ends a parked $kind as $state', async ({ word, state, ...one }) => {
     const handle = await startOn(bench, cards, one, 'overdue', { deadlineSeconds: 600 });
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await bench.pass(11 * minuteMs);

@@ -26,7 +26,7 @@ function createChangingKeyring(): Keyring & { give(...keys: PayloadKey[]): void 
   };
 }
 
-test('the payload key is replaced under load, and the old one dropped: every flow ends, paid once, and all is readable', async () => {
+test('keys.reseal under load, and then dropping the old payload key, leaves every flow paid once, completed and readable', async () => {
   const keyring = createChangingKeyring();
   const stack = await openStack({ keyring, gateway: {}, worker: false });
   const first = await stack.worker();

@@ -7,7 +7,7 @@ import { openStack, type Stack } from '../harness/stack.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
 
-describe('an answer that is lost after the service executed', () => {
+describe('a deposit whose answer is lost after the service executed it', () => {
   let bench: Stack;
   /** `DUPLICATE_REFERENCE`. */
   const settings: { repeat: Repeat } = { repeat: 'unknown' };
@@ -20,26 +20,29 @@ describe('an answer that is lost after the service executed', () => {
   });
   afterAll(() => bench.close());
 
-  test('fault 1: completes by trusted events, executed once', async () => {
+  test('completes by trusted events, executed once (fault 1)', async () => {
     expect(await depositsUnder(bench, LOST, 1)).toEqual([PAID_ONCE]);
   });
 
-  test('fault 5: 5xx after the commit: unknown and not failed, executed once', async () => {
+  test('is unknown, not failed, after a 5xx that came after the commit, and executed once (fault 5)', async () => {
     expect(await depositsUnder(bench, ERROR_AFTER, 1)).toEqual([PAID_ONCE]);
   });
 
-  test.each(UNREADABLE)('fault 6: a 2xx that cannot be read ($variant): unknown, executed once', async (fault) => {
-    expect(await depositsUnder(bench, fault, 1)).toEqual([PAID_ONCE]);
-  });
+  test.each(UNREADABLE)(
+    'is unknown after a 2xx that cannot be read ($variant), and executed once (fault 6)',
+    async (fault) => {
+      expect(await depositsUnder(bench, fault, 1)).toEqual([PAID_ONCE]);
+    },
+  );
 
   test.each(REPEAT_MODES)(
-    'fault 8: a service that answers a repeat with "%s": executed once, never repeated without proof',
+    'is executed once, and not repeated without proof, at a service that answers a repeat with "%s" (fault 8)',
     async (repeatMode) => {
       expect(await depositsUnder(bench, LOST, 1, repeatMode)).toEqual([PAID_ONCE]);
     },
   );
 
-  test('parks as unknown_outcome after the settle window, and a late trusted event still completes it', async () => {
+  test('parks as unknown_outcome after the settle window, and completes by a late trusted event', async () => {
     await bench.control('DELETE', '/faults');
     await bench.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'answer-lost', rate: 1 });
     const reference = newReference('late');
@@ -54,7 +57,7 @@ describe('an answer that is lost after the service executed', () => {
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
   });
 
-  test('what was never executed is sent again only by a person, with the order on its claim: one execution', async () => {
+  test('is sent again only by a person if it was never executed, with the order on its claim, and executed once', async () => {
     await bench.control('DELETE', '/faults');
     await bench.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'reset-before', first: 1 });
     const reference = newReference('again');
@@ -62,19 +65,17 @@ describe('an answer that is lost after the service executed', () => {
     await untilFlow(handle, (report) => report.view.state === 'parked');
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
     await handle.executeUpdate('resolve', {
-      args: [{ action: 'send-again', note: 'the service has no such deposit', actor: 'ada' }],
+      args: [{ action: 'send-again', note: 'not there', actor: 'ada' }],
     });
     await untilFlow(handle, (report) => report.view.stage === 'tracking');
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
     const key = { account: bench.deps.account, operation: 'createBridgeDeposit', reference };
-    expect(await bench.store.claims.orders(key)).toMatchObject([
-      { actor: 'ada (unproven)', note: 'the service has no such deposit' },
-    ]);
+    expect(await bench.store.claims.orders(key)).toMatchObject([{ action: 'send-again', note: 'not there' }]);
     await handle.signal('events', [trusted('COMPLETED')]);
     await handle.result();
   });
 
-  test('what was never executed is closed by a person: failed as not_executed, claim void, no execution', async () => {
+  test('fails as not_executed, with a void claim, if it was never executed and a person closes it', async () => {
     await bench.control('DELETE', '/faults');
     await bench.control('POST', '/faults', { operation: 'createBridgeDeposit', kind: 'reset-before', first: 1 });
     const reference = newReference('close');
@@ -92,7 +93,7 @@ describe('an answer that is lost after the service executed', () => {
     ['rejected', 'conflict'],
     ['rejected', 'rejected'],
   ] as const)(
-    'DUPLICATE_REFERENCE=%s (sandbox: %s): a lost answer is asked for again by the flow itself, one execution',
+    'is sent again by the flow itself with DUPLICATE_REFERENCE=%s, and executed once, at a service that answers %s',
     async (setting, repeatMode) => {
       settings.repeat = setting;
       await bench.control('DELETE', '/faults');
@@ -103,7 +104,7 @@ describe('an answer that is lost after the service executed', () => {
       await untilFlow(handle, ({ view }) =>
         setting === 'same-result'
           ? view.stage === 'tracking'
-          : view.timeline.some((entry) => entry.detail.includes('knows this reference')),
+          : view.timeline.filter(({ code }) => code === 'sending').length === 2,
       );
       await handle.signal('events', [trusted('COMPLETED')]);
       expect(((await handle.result()) as FlowReport).view.state).toBe('completed');

@@ -11,16 +11,19 @@ describe('a deposit that was not sent, or only in part', () => {
   });
   afterAll(() => ways.close());
 
-  test.each(NOT_CONNECTED)('fault 2: %s, twice: tried again freely, completes, no person is asked', async (way) => {
-    expect(await ways.notConnected(way, 1)).toEqual([SENT_ONCE]);
-  });
+  test.each(NOT_CONNECTED)(
+    'completes without a person after two attempts that could not connect: %s (fault 2)',
+    async (way) => {
+      expect(await ways.notConnected(way, 1)).toEqual([SENT_ONCE]);
+    },
+  );
 
-  test('fault 3: a half-sent body and a reset: unknown, never executed by half, executed once after a person ordered another send', async () => {
+  test("is unknown after half of its body and a reset, and executed once after a person's send-again (fault 3)", async () => {
     expect(await ways.halfSent(1)).toEqual([SENT_BY_ORDER]);
     expect(ways.cuts()).toBe(1);
   });
 
-  test('fault 9: another request under a used reference: refused before the network, no POST', async () => {
+  test('fails as other_request_same_reference, without a POST, if another request has its reference (fault 9)', async () => {
     const { bench } = ways;
     const reference = newReference('other');
     const key = { account: bench.deps.account, operation: 'createBridgeDeposit', reference };

@@ -87,7 +87,7 @@ export async function openBrokenWays(): Promise<BrokenWays> {
         await untilFlow(handle, ({ view }) => view.stage === 'tracking');
         await handle.signal('events', [trusted('COMPLETED')]);
         const { view } = (await handle.result()) as FlowReport;
-        const parked = view.timeline.find(({ detail }) => detail.startsWith('parked'));
+        const parked = view.timeline.find(({ code }) => code === 'parked');
         return { state: view.state, parked: parked?.detail ?? null, executions: [await executions(reference)] };
       }),
     halfSent: (n) =>

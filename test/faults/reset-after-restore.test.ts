@@ -7,7 +7,7 @@ import { openStack, type Stack } from '../harness/stack.js';
 import { exampleInput, transferInput } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
 
-describe('fault 55: claims that were restored to an earlier copy, and a flow that is reset to before its first step', () => {
+describe('a flow that is reset to its start after its claim was lost in a restore (fault 55)', () => {
   let bench: Stack;
   beforeAll(async () => {
     // The service executes a repeat again, so that a second POST cannot hide.
@@ -15,7 +15,7 @@ describe('fault 55: claims that were restored to an earlier copy, and a flow tha
   });
   afterAll(() => bench.close());
 
-  it('sends nothing a second time: it is followed if the service shows it, and parks if there is no lookup', async () => {
+  it('sends nothing a second time: it follows what the lookup shows, and parks as unknown_outcome without a lookup', async () => {
     const long = { timeScale: 0.001, deadlineSeconds: 2_592_000 };
     const sent = newReference('sent');
     const paid = newReference('paid');
@@ -27,7 +27,7 @@ describe('fault 55: claims that were restored to an earlier copy, and a flow tha
     await resetToTheStart(bench, send);
     await resetToTheStart(bench, transfer);
     await untilFlow(latest(bench, send), ({ view }) =>
-      view.timeline.some(({ detail }) => /looked up|accepted/.test(detail)),
+      view.timeline.some(({ code }) => code === 'status-looked-up' || code === 'accepted'),
     );
     const { view } = await untilFlow(latest(bench, transfer), (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('unknown_outcome');

@@ -4,18 +4,18 @@ import { openLimitedService, rotated, STORMED, type LimitedService } from './sto
 /** One for each spelling of the hint. */
 const FLOWS = 3;
 
-describe('a service that limits and checks who asks', () => {
+describe('flows of a service', () => {
   let limited: LimitedService;
   beforeAll(async () => {
     limited = await openLimitedService();
   });
   afterAll(() => limited.close());
 
-  test('fault 18: 429 over the sends and over the lookups, with each spelling of the hint: no request before it is over, none too many', async () => {
+  test('make no request before a hint is over, and none too many, if sends and lookups are answered 429 (fault 18)', async () => {
     expect(await limited.storm(FLOWS)).toEqual(Array.from({ length: FLOWS }, () => STORMED));
   });
 
-  test('fault 19: a token that is rejected mid-flow: flows wait, take the new one, and continue; none fails', async () => {
+  test('wait while their token is answered 401, continue with a new one, and all complete (fault 19)', async () => {
     expect(await limited.rotate(2)).toEqual(rotated(2));
   });
 });

@@ -19,7 +19,7 @@ interface Lockable {
   close(): Promise<void>;
 }
 
-describeStores('fault 61: webhooks that come while the claims are locked', (kind) => {
+describeStores('webhooks that come while the claims are locked (fault 61)', (kind) => {
   let gateway: Lockable | undefined;
   afterEach(async () => {
     await gateway?.unlock();
@@ -27,7 +27,7 @@ describeStores('fault 61: webhooks that come while the claims are locked', (kind
     gateway = undefined;
   });
 
-  it('are answered 200, and reach their flow when the claims can be read', async () => {
+  it('are answered 200, and are matched to their flows when the claims can be read', async () => {
     gateway = await open(kind);
     const { tested } = gateway;
     const references = Array.from({ length: WEBHOOKS }, newReference);

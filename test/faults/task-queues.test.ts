@@ -28,7 +28,7 @@ afterAll(async () => {
   await bench.close();
 });
 
-test('lookups that hang take only the places of lookups: money continues', async () => {
+test('lookups that hang take the places of the queue of lookups alone: deposits are quoted and sent beside them', async () => {
   const getCryptoSend: typeof bench.service.getCryptoSend = async (...asked) => {
     if (isSlow) await new Promise<void>((resolve) => hanging.push(resolve));
     return bench.service.getCryptoSend(...asked);
@@ -54,7 +54,7 @@ test('lookups that hang take only the places of lookups: money continues', async
   for (const handle of asking) expect((await endOf(handle)).view.state).toBe('completed');
 });
 
-test('quotes that hang take no place of the steps that every flow and every order needs', async () => {
+test('quotes that hang take no place of the queue of flows: other flows are sent beside them', async () => {
   const own = await openStack({ worker: false });
   const quoting: (() => void)[] = [];
   let isOver = false;
@@ -78,7 +78,7 @@ test('quotes that hang take no place of the steps that every flow and every orde
   }
 });
 
-test('the rate of money is limited by Temporal, for all workers together, and no other queue is', async () => {
+test('the setting moneyPerSecond limits the money queue at Temporal, for all workers together, and no other queue', async () => {
   await bench.worker({}, { moneyPerSecond: 3.5 });
   const rates = async (queue: Queue) => {
     const { pollers } = await bench.client.workflowService.describeTaskQueue({

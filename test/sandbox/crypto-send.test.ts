@@ -19,7 +19,7 @@ const send = (over = {}) =>
   });
 const lookup = async (reference = 's1') => (await rig.call('GET', `${SEND}/${reference}`)).body.data;
 
-describe('a crypto send', () => {
+describe('a crypto send of the sandbox', () => {
   it('is PENDING, then SUCCESSFUL with a transaction hash', async () => {
     const answer = await send();
     expect(answer.status).toBe(200);
@@ -40,14 +40,14 @@ describe('a crypto send', () => {
     ['failed', 'FAILED'],
     ['never', 'PENDING'],
     ['slow', 'PENDING'],
-  ])('ends as scenario %s says', async (ending, status) => {
+  ])('ends as the scenario %s says', async (ending, status) => {
     await rig.control('POST', '/scenarios', { reference: 's1', ending });
     await send();
     await rig.advance(10 * STEP_MS);
     expect((await lookup()).status).toBe(status);
   });
 
-  it('ends by its magic amount, or is refused by it', async () => {
+  it('ends, or is refused, by its magic amount', async () => {
     await send({ cryptoAmount: 5.13 });
     await rig.advance(STEP_MS);
     expect((await lookup()).status).toBe('FAILED');
@@ -59,7 +59,7 @@ describe('a crypto send', () => {
     expect(balances['wallet:integrator']).toEqual({ CUSD: '0' });
   });
 
-  it('to the refund address of a failed deposit gives its customer the fiat back, once', async () => {
+  it('to the refund address of a failed deposit gives the customer the fiat back, once', async () => {
     const crypto_payment = { address: '0xdef', crypto_amount: 7.5 };
     await rig.control('POST', '/scenarios', { reference: 'r1', ending: 'failed-no-refund' });
     const deposit = await rig.deposit('r1', { chain: 'CELO', token: 'CUSD', crypto_payment });

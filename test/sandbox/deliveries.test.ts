@@ -26,7 +26,7 @@ const isGenuine = (secret: string, { text, headers }: Received) => {
   }
 };
 
-describe('deliveries', () => {
+describe('deliveries of the sandbox', () => {
   it('of the provider are signed by Standard Webhooks, whatever time the sandbox has', async () => {
     const gateway = await start();
     const rig = await start({ settlementUrl: `${gateway.receiver.url}/s`, settlementSecret: SECRET });
@@ -38,7 +38,7 @@ describe('deliveries', () => {
     expect(rig.receiver.received[0]?.headers).not.toHaveProperty('webhook-signature');
   });
 
-  it('of the service are signed, and then in an envelope, if there is a secret', async () => {
+  it('of the service are signed, and in an envelope, if there is a secret', async () => {
     const rig = await start({ callbackSecret: CALLBACK_SECRET });
     await rig.deposit('r1');
     await rig.advance(STEP_MS);
@@ -50,7 +50,7 @@ describe('deliveries', () => {
     });
   });
 
-  it('are tried again with growing waits until they are answered 2xx, under one id', async () => {
+  it('are tried again after 0.5, 1, 2 s … until they are answered 2xx, under one id', async () => {
     const rig = await start({ callbackSecret: CALLBACK_SECRET });
     rig.receiver.answer(500, 302, 429, 200);
     await rig.control('POST', '/scenarios', { reference: 'r1', ending: 'no-settlement-ever' });
@@ -73,7 +73,7 @@ describe('deliveries', () => {
     expect(rig.receiver.received.every(({ path }) => path === '/callbacks/r1')).toBe(true);
   });
 
-  it('survive a receiver that is not there, and are given up in the end', async () => {
+  it('to a receiver that is not there are given up in the end', async () => {
     const rig = await start();
     await rig.control('POST', '/settings', { retryForMs: 10_000 });
     await rig.control('POST', '/scenarios', { reference: 'r1', ending: 'failed-early' });
@@ -85,8 +85,8 @@ describe('deliveries', () => {
   });
 });
 
-describe('the adversary', () => {
-  it('delivers duplicates with the same content, under the same id or a new one', async () => {
+describe('the adversary of the sandbox, for bridge deposits,', () => {
+  it('with duplicate delivers copies with the same content, under the same id or a new one', async () => {
     const rig = await start({ callbackSecret: CALLBACK_SECRET });
     await rig.control('POST', '/adversary', { stream: 'callback', duplicate: 7 });
     await rig.deposit('r1');
@@ -100,7 +100,7 @@ describe('the adversary', () => {
     expect(received.every((post) => isGenuine(CALLBACK_SECRET, post))).toBe(true);
   });
 
-  it('adds a forged copy to the genuine message, which no signature covers, and tries it once', async () => {
+  it('with tampered adds to each settlement a changed copy that its signature does not fit, and tries it once', async () => {
     const gateway = await start();
     const rig = await start({ settlementUrl: `${gateway.receiver.url}/s`, settlementSecret: SECRET });
     await rig.control('POST', '/adversary', { stream: 'settlement', tampered: 1 });
@@ -115,7 +115,7 @@ describe('the adversary', () => {
     expect(forged.some(({ body }) => body.status === 'FAILED' || body.status === 'COMPLETED')).toBe(true);
   });
 
-  it('calls back before the POST is answered', async () => {
+  it('with early calls back before the POST is answered', async () => {
     const rig = await start();
     await rig.control('POST', '/adversary', { early: true });
     let answered = false;
@@ -131,7 +131,7 @@ describe('the adversary', () => {
     expect(rig.receiver.received).toHaveLength(5);
   });
 
-  it('draws the same for the same seed, and does nothing once it is stopped', async () => {
+  it('does the same for the same seed, and nothing once it is stopped', async () => {
     const duplicates = async (seed: number) => {
       const rig = await start({ seed });
       await rig.control('POST', '/adversary', { duplicate: 0.3 });
@@ -155,7 +155,7 @@ describe('the adversary', () => {
     expect(rig.receiver.received).toHaveLength(1);
   });
 
-  it('forges an unsigned settlement with every fact right, and shows the answer to it', async () => {
+  it('forges, by control, an unsigned settlement with every fact right, and returns the answer to it', async () => {
     const gateway = await start();
     const rig = await start({ settlementUrl: `${gateway.receiver.url}/s`, settlementSecret: SECRET });
     const { body } = await rig.deposit('r1');

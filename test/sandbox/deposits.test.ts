@@ -21,8 +21,8 @@ const onChain = async (reference: string) =>
   OnChainDeposit.parse((await rig.call('GET', `${ON_CHAIN}/${reference}`)).body.data);
 const balances = async () => (await rig.control('GET', '/ledger')).body.balances;
 
-describe('an onramp', () => {
-  it('shows first its fiat leg, then its crypto leg', async () => {
+describe('an onramp of the sandbox', () => {
+  it('has first its fiat leg done, then its crypto leg', async () => {
     await create(rig, 'createOnramp', 'r1');
     expect(await onChain('r1')).toMatchObject({
       mobile_money: { status: 'PENDING', reference_id: 'r1', amount: '1000', network: 'MPESA' },
@@ -71,7 +71,7 @@ describe('an onramp', () => {
     expect((await onChain('r1')).mobile_money).toMatchObject({ status: 'SUCCESSFUL', network: 'PAYBYBANK' });
   });
 
-  it('may name no way to pay, or both', async () => {
+  it('takes no way to pay, or both', async () => {
     expect((await create(rig, 'createOnramp', 'none', { mobileMoney: undefined })).body.data.redirectUrl).toBeDefined();
     const bankCheckout = { fullName: 'Ada', phoneNumber: '+27821234567', paymentMethod: 'CARD' };
     expect((await create(rig, 'createOnramp', 'both', { bankCheckout })).body.data.redirectUrl).toBeUndefined();
@@ -92,7 +92,7 @@ describe('an onramp', () => {
   });
 });
 
-describe('a mobile money deposit that was started elsewhere', () => {
+describe('a mobile money deposit that was started elsewhere, at the sandbox,', () => {
   const start = (over = {}) =>
     rig.control('POST', '/mobile-money-deposits', {
       referenceId: 'm1',
@@ -124,7 +124,7 @@ describe('a mobile money deposit that was started elsewhere', () => {
   });
 });
 
-describe('a bank checkout', () => {
+describe('a bank checkout of the sandbox', () => {
   it('echoes its request, with a new reference if none was given', async () => {
     const { body } = SAMPLES.createBankCheckout;
     const answer = await rig.call('POST', SAMPLES.createBankCheckout.path, body);
@@ -144,7 +144,7 @@ describe('a bank checkout', () => {
   });
 });
 
-describe('a card deposit', () => {
+describe('a card deposit of the sandbox', () => {
   it('is in ZAR only', async () => {
     const answer = await create(rig, 'createCardDeposit', 'r1', { currency: 'KES' });
     expect([answer.status, answer.body.data.errors[0].path]).toEqual([400, 'currency']);
@@ -157,7 +157,7 @@ describe('a card deposit', () => {
     expect((await transactionOf(rig, 'r1')).ending).toBe('declined');
   });
 
-  it('leaves nothing of the card behind, however its request goes', async () => {
+  it('leaves nothing of the card in file and control, however its request goes', async () => {
     const kinds = ['late-commit', 'answer-lost', 'error-before', 'garbage', 'slow'];
     for (const kind of kinds) {
       await rig.control('POST', '/faults', { operation: 'createCardDeposit', kind, first: 1, delayMs: 5 });

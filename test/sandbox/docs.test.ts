@@ -18,7 +18,7 @@ const text = (await readFile(fileURLToPath(new URL('../../docs/sandbox.md', impo
 const unnamed = (words: readonly string[]) => words.filter((word) => !text.includes(`\`${word}\``));
 
 describe('docs/sandbox.md', () => {
-  it('names every ending, fault, variant, hint, stream, mischief, and word of a setting', () => {
+  it('names every ending, fault, variant, hint, stream, mischief, setting and its values', () => {
     const { REPEAT_MODES, VOCABULARIES, ERROR_BODIES, WEBHOOK_PROFILES } = settings;
     expect(unnamed([...ALL_ENDINGS, ...FAULT_KINDS, ...GARBAGE_VARIANTS, ...HINTS, ...STREAMS])).toEqual([]);
     expect(unnamed([...REPEAT_MODES, ...VOCABULARIES, ...ERROR_BODIES, ...WEBHOOK_PROFILES])).toEqual([]);
@@ -29,13 +29,13 @@ describe('docs/sandbox.md', () => {
     );
   });
 
-  it('has the magic amounts of a bridge transfer right', () => {
+  it('has the magic amount of each ending of a bridge transfer', () => {
     for (const [amount, ending] of Object.entries(BRIDGE_MAGIC_AMOUNTS))
       expect(text).toContain(`| \`${ending}\` | ${amount} |`);
   });
 
   it.each(CATALOGUE.filter(({ operation }) => operation !== 'createBridgeDeposit'))(
-    'says how $operation ends, word for word',
+    "has the row of each ending of $operation, as the sandbox's own table has it",
     ({ endings, magic }) => {
       for (const [ending, { story }] of Object.entries(endings)) {
         const [amount = ''] = Object.entries(magic).find(([, one]) => one === ending) ?? [];

@@ -14,8 +14,8 @@ const input = fc.oneof<fc.Arbitrary<BridgeInput>[]>(
 /** Own arithmetic, in hundredths: the test must not believe the ledger's. */
 const cents = (amount: string) => BigInt(Math.round(Number(amount) * 100));
 
-describe('the lifecycle of a bridge deposit', () => {
-  it('only moves as its table or a report says, and the books balance after every step', () => {
+describe('a bridge deposit of the sandbox', () => {
+  it('moves only as its table or a report says, and its postings balance after every step', () => {
     fc.assert(
       fc.property(fc.constantFrom(...bridgeEndings), fc.array(input, { maxLength: 30 }), (ending, inputs) => {
         const script = scriptOf(ending);
@@ -62,7 +62,7 @@ describe('the lifecycle of a bridge deposit', () => {
   });
 });
 
-describe('a sandbox under random orders', () => {
+describe('the sandbox, under random orders,', () => {
   const order = fc.oneof(
     fc.record({ do: fc.constant('advance' as const), ms: fc.integer({ min: 0, max: 3 * STEP_MS }) }),
     fc.record({ do: fc.constant('report' as const), nth: fc.nat(3), status }),

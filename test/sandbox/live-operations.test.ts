@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-describe('operations that only the live service has', () => {
+describe('the sandbox, for operations that only the live service has,', () => {
   it.each([
     ['createOnramp', '/api/v3/onramp/r1'],
     ['createBankWithdrawal', '/api/v3/withdraw/status/r1'],

@@ -15,7 +15,7 @@ const balances = async () => (await rig.control('GET', '/ledger')).body.balances
 const events = () =>
   rig.receiver.received.filter(({ path }) => path === '/account').map(({ body }) => body.event as string);
 
-describe('a bank withdrawal', () => {
+describe('a bank withdrawal of the sandbox', () => {
   it('goes to a South African bank, and to no other', async () => {
     for (const country of ['ZA', 'zaf', 'South Africa', undefined]) {
       const bankDetails = { bankCode: 'ABSA', accountNumber: '1', country };
@@ -43,7 +43,7 @@ describe('a bank withdrawal', () => {
   });
 });
 
-describe('an offramp', () => {
+describe('an offramp of the sandbox', () => {
   const lookup = async (reference = 'r1') => {
     const answer = await rig.call('GET', `/api/v3/offramp/${reference}`);
     return Offramp.parse(answer.body.data);
@@ -111,12 +111,12 @@ describe('an offramp', () => {
   });
 });
 
-describe('an invoice', () => {
+describe('an invoice of the sandbox', () => {
   const generate = (over = {}) => rig.call('POST', INVOICE, { ...INVOICE_BODY, referenceId: 'i1', ...over });
   const pay = (over = {}) => rig.call('POST', `${INVOICE}/pay`, { ...PAYMENT_BODY, referenceId: 'i1', ...over });
   const payment = async () => InvoicePayment.parse((await rig.call('GET', `${INVOICE}/pay/i1`)).body.data);
 
-  it('is generated, and read with nonsense outside and the truth inside', async () => {
+  it('is read with wrong members outside and the right ones in its member invoice', async () => {
     const created = await generate();
     expect(InvoiceCreation.parse(created.body.data)).toMatchObject({ reference_id: 'i1' });
     const invoice = Invoice.parse((await rig.call('GET', `${INVOICE}/i1`)).body.data);
@@ -162,7 +162,7 @@ describe('an invoice', () => {
     if (ending === 'no-callbacks-ever') expect(events()).toEqual([]);
   });
 
-  it('and its payment are refused each by its own ending', async () => {
+  it('and its payment are each refused by an ending of their own', async () => {
     expect((await generate({ amount: 500.31 })).status).toBe(400);
     expect((await generate({ amount: 500.41 })).status).toBe(200);
     expect((await pay({ amount: 500.41 })).body.error_code).toBe('TRANSACTION_FAILED');
@@ -170,14 +170,14 @@ describe('an invoice', () => {
   });
 });
 
-describe('a transaction', () => {
-  it('is moved by hand as far as its lifecycle allows', async () => {
+describe('a transaction of the sandbox', () => {
+  it('is moved by control as far as its lifecycle allows', async () => {
     await create(rig, 'createOfframp', 'r1', { cryptoAmount: 10.17 });
     const move = (status: string) => rig.control('POST', '/transactions/r1/move', { status });
     expect((await move('SUCCESS')).status).toBe(400);
     expect((await move('CRYPTO_RECEIVED')).body).toMatchObject({ status: 'CRYPTO_RECEIVED', word: 'CRYPTO_RECEIVED' });
     expect((await move('SUCCESS')).status).toBe(200);
-    expect((await move('FAILED')).body.data.errors[0].message).toContain('from SUCCESS');
+    expect((await move('FAILED')).status).toBe(400);
     expect((await rig.control('POST', '/transactions/none/move', { status: 'SUCCESS' })).status).toBe(404);
     const by = (await transactionOf(rig, 'r1')).history.map((step: { by: string }) => step.by) as string[];
     expect(by).toEqual(['request', 'control', 'control']);

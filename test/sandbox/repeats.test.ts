@@ -6,7 +6,7 @@ afterEach(() => rig.close());
 
 const SEND_BODY = { receiverAddress: '0x1', chain: 'CELO', token: 'CUSD', cryptoAmount: 5, referenceId: 's1' };
 
-describe('a repeated reference', () => {
+describe('a repeated reference at the sandbox', () => {
   it.each([
     ['same-result', 200, 1],
     ['conflict', 409, 1],
@@ -43,13 +43,13 @@ describe('a repeated reference', () => {
     expect(await rig.executions('r1')).toBe(1);
   });
 
-  it('may have been another operation’s: references are distinguished by operation', async () => {
+  it('is no repeat if the first one was of another operation', async () => {
     rig = await startRig({ repeatMode: 'conflict' });
     expect((await rig.deposit('s1')).status).toBe(200);
     expect((await rig.call('POST', SEND, SEND_BODY)).status).toBe(200);
   });
 
-  it('is treated as control says from now on, over a reset back as the options say', async () => {
+  it('is answered as control sets, and as the options say again after a reset', async () => {
     rig = await startRig({ repeatMode: 'conflict' });
     await rig.deposit('r1');
     await rig.control('POST', '/settings', { repeatMode: 'rejected' });

@@ -9,18 +9,21 @@ import { type Rig, startRig, STEP_MS } from './start.js';
 
 const kinds = KINDS.map((kind) => [kind.operation, kind] as const);
 
-describe('the lifecycle', () => {
-  it.each(kinds)('of %s has endings that its table allows, magic that names one each, and words for all', (_, kind) => {
-    const { initial, moves, endings, magic, words } = kind.lifecycle;
-    for (const script of Object.values(endings)) {
-      const way = [initial, ...script.path, ...(script.onInvoice === undefined ? [] : [script.onInvoice])];
-      for (const [at, status] of way.slice(1).entries()) expect(moves[way[at] ?? '']).toContain(status);
-    }
-    for (const ending of Object.values(magic)) expect(Object.keys(endings)).toContain(ending);
-    expect(new Set(Object.values(magic)).size).toBe(Object.values(magic).length);
-    for (const vocabulary of VOCABULARIES)
-      for (const status of Object.keys(words[vocabulary])) expect(Object.keys(moves)).toContain(status);
-  });
+describe('the lifecycle in the sandbox', () => {
+  it.each(kinds)(
+    'of %s has endings that its table allows, one for each magic number, and words for its statuses',
+    (_, kind) => {
+      const { initial, moves, endings, magic, words } = kind.lifecycle;
+      for (const script of Object.values(endings)) {
+        const way = [initial, ...script.path, ...(script.onInvoice === undefined ? [] : [script.onInvoice])];
+        for (const [at, status] of way.slice(1).entries()) expect(moves[way[at] ?? '']).toContain(status);
+      }
+      for (const ending of Object.values(magic)) expect(Object.keys(endings)).toContain(ending);
+      expect(new Set(Object.values(magic)).size).toBe(Object.values(magic).length);
+      for (const vocabulary of VOCABULARIES)
+        for (const status of Object.keys(words[vocabulary])) expect(Object.keys(moves)).toContain(status);
+    },
+  );
 
   it.each(kinds)('of %s has no way back: no status is entered twice', (_, { lifecycle: { moves } }) => {
     const reach = (from: string, seen: readonly string[]): void => {
@@ -61,7 +64,7 @@ const millionths = (amount: string) => {
   return amount.startsWith('-') ? -value : value;
 };
 
-describe('the books', () => {
+describe('the ledger of the sandbox', () => {
   const order = fc.oneof(
     fc.record({ do: fc.constant('advance' as const), ms: fc.integer({ min: 0, max: 4 * STEP_MS }) }),
     fc.record({
@@ -104,7 +107,7 @@ describe('the books', () => {
     }
   }
 
-  it('balance after every step, and no money moves twice for one execution', async () => {
+  it('balances after every order, and moves no money twice for one execution', async () => {
     const rig = await startRig({ dbPath: ':memory:' });
     await fc.assert(
       fc.asyncProperty(fc.array(order, { maxLength: 20 }), async (orders) => {

@@ -29,8 +29,8 @@ const cases = sampled.flatMap((name) =>
   Object.entries(kindOf(name).lifecycle.endings).map(([ending, script]) => ({ name, ending, script })),
 );
 
-describe.each(sampled)('%s', (name) => {
-  it('answers what the contract reads, with the reference', async () => {
+describe.each(sampled)('%s of the sandbox', (name) => {
+  it('is answered as the contract reads it, with its reference, and executed once', async () => {
     const answer = await create(rig, name, 'r1');
     expect(answer.status).toBe(200);
     const data = operations[name].data.parse(answer.body.data) as Record<string, unknown>;
@@ -38,7 +38,7 @@ describe.each(sampled)('%s', (name) => {
     expect(await rig.executions('r1', name)).toBe(1);
   });
 
-  it('is called back, and informs the account, in the words of the interface', async () => {
+  it("is called back with its final status, and the account's webhook gets its event", async () => {
     await create(rig, name, 'r1');
     await rig.advance(20 * STEP_MS);
     const last = kindOf(name).lifecycle.words.interface;
@@ -49,7 +49,7 @@ describe.each(sampled)('%s', (name) => {
     expect(last).toBeDefined();
   });
 
-  it('moves no money and executes nothing if it is refused', async () => {
+  it('is not executed, and moves no money, if it is refused', async () => {
     const { amount } = SAMPLES[name];
     const rejected = await create(rig, name, 'r1', { [amount]: 10.41 });
     expect([rejected.status, rejected.body.error_code]).toEqual([400, 'TRANSACTION_FAILED']);
@@ -59,15 +59,19 @@ describe.each(sampled)('%s', (name) => {
     expect((await rig.control('GET', '/ledger')).body.entries).toEqual([]);
   });
 
-  it.each(['same-result', 'conflict', 'rejected', 'execute-again'])('is repeated in mode %s', async (repeatMode) => {
-    await rig.control('POST', '/settings', { repeatMode });
-    const first = await create(rig, name, 'r1');
-    const again = await create(rig, name, 'r1');
-    expect(await rig.executions('r1', name)).toBe(repeatMode === 'execute-again' ? 2 : 1);
-    if (repeatMode === 'same-result') expect(again.body).toEqual(first.body);
-    if (repeatMode === 'conflict') expect(again.status).toBe(409);
-    if (repeatMode === 'rejected') expect([again.status, again.body.error_code]).toEqual([400, 'DUPLICATE_REFERENCE']);
-  });
+  it.each(['same-result', 'conflict', 'rejected', 'execute-again'])(
+    'is answered as the repeat mode %s says if its reference comes again',
+    async (repeatMode) => {
+      await rig.control('POST', '/settings', { repeatMode });
+      const first = await create(rig, name, 'r1');
+      const again = await create(rig, name, 'r1');
+      expect(await rig.executions('r1', name)).toBe(repeatMode === 'execute-again' ? 2 : 1);
+      if (repeatMode === 'same-result') expect(again.body).toEqual(first.body);
+      if (repeatMode === 'conflict') expect(again.status).toBe(409);
+      if (repeatMode === 'rejected')
+        expect([again.status, again.body.error_code]).toEqual([400, 'DUPLICATE_REFERENCE']);
+    },
+  );
 
   it.each([
     ['error-before', 0],
@@ -75,7 +79,7 @@ describe.each(sampled)('%s', (name) => {
     ['answer-lost', 1],
     ['garbage', 1],
     ['late-commit', 1],
-  ])('meets the fault %s, after which there are %i executions in the end', async (kind, executions) => {
+  ])('has, with the fault %s, %i executions in the end', async (kind, executions) => {
     await rig.control('POST', '/faults', { operation: name, kind, first: 1 });
     await create(rig, name, 'r1').catch(() => undefined);
     const committed = async () => (await rig.control('GET', '/faults/log')).body.injections[0].committed as boolean;
@@ -88,10 +92,10 @@ describe.each(sampled)('%s', (name) => {
   });
 });
 
-describe('an ending', () => {
+describe('an ending of the sandbox', () => {
   const accepted = cases.filter(({ script }) => script.refuses === undefined);
 
-  it.each(accepted)('of $name, $ending, goes its way by a scenario', async ({ name, ending, script }) => {
+  it.each(accepted)('of $name, $ending, has its history by a scenario', async ({ name, ending, script }) => {
     await rig.control('POST', '/settings', { lateMs: 7_200_000 });
     await rig.control('POST', '/scenarios', { reference: 'r1', ending });
     await create(rig, name, 'r1');
@@ -105,7 +109,7 @@ describe('an ending', () => {
   });
 
   it.each(accepted.filter(({ ending }) => ending !== 'completed'))(
-    'of $name, $ending, is chosen by its amount, and by a phone or account where there is one',
+    'of $name, $ending, is chosen by the amount, and by phone or account number',
     async ({ name, ending }) => {
       const [decimals] = Object.entries(kindOf(name).lifecycle.magic).find(([, one]) => one === ending) ?? [];
       expect(decimals).toBeDefined();

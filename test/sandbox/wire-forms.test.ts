@@ -15,7 +15,7 @@ afterEach(() => rig.close());
 const set = (settings: object) => rig.control('POST', '/settings', settings);
 const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex');
 
-describe('signature profiles', () => {
+describe('the signature profile of the sandbox', () => {
   const SECRET = 'the integrator’s own secret';
 
   /** One event to the account's webhook and one callback, both signed by the same profile. */
@@ -28,7 +28,7 @@ describe('signature profiles', () => {
     return rig.receiver.received;
   }
 
-  it('standard-webhooks is what the public package verifies', async () => {
+  it('standard-webhooks signs as the public package verifies', async () => {
     for (const { text, headers } of await posts('standard-webhooks')) {
       const webhook = new Webhook(SECRET, { format: 'raw' });
       expect(webhook.verify(text, headers as Record<string, string>)).toMatchObject({
@@ -72,7 +72,7 @@ describe('signature profiles', () => {
     }
   });
 
-  it('may differ between callbacks and the account’s webhook, and nothing is signed without a secret', async () => {
+  it('differs between callbacks and the account’s webhook if set, and signs nothing without a secret', async () => {
     await set({ callbackProfile: 'kotani', callbackSecret: SECRET, webhookUrl: `${rig.receiver.url}/account` });
     await create(rig, 'createBankCheckout', 'r1', { amount: 10.13 });
     await rig.advance(10 * STEP_MS);
@@ -84,7 +84,7 @@ describe('signature profiles', () => {
   });
 });
 
-describe('error bodies', () => {
+describe('the error bodies of the sandbox', () => {
   const refused = async (errorBody: string) => {
     await set({ errorBody });
     const answer = await create(rig, 'createBankWithdrawal', 'r1', { amount: -1 });
@@ -114,7 +114,7 @@ describe('error bodies', () => {
     expect(body.message).toContain('amount');
   });
 
-  it('of form D say the HTTP status', async () => {
+  it('of form D have the HTTP status', async () => {
     expect(await refused('D')).toEqual({
       statusCode: 400,
       message: expect.stringContaining('amount'),
@@ -147,7 +147,7 @@ describe('error bodies', () => {
   });
 });
 
-describe('numbers', () => {
+describe('the numbers of the sandbox', () => {
   const numbersIn = (value: unknown): unknown[] =>
     typeof value === 'number'
       ? [value]
@@ -169,12 +169,12 @@ describe('numbers', () => {
   });
 });
 
-describe('the live vocabulary', () => {
+describe('the live vocabulary of the sandbox', () => {
   beforeEach(() => set({ vocabulary: 'live' }));
   const statusesOf = (reference: string) =>
     rig.receiver.received.filter(({ path }) => path.endsWith(reference)).map(({ body }) => body.status as string);
 
-  it('has more words than the interface', async () => {
+  it('has status words that the interface does not have', async () => {
     await create(rig, 'createOnramp', 'onramp');
     await create(rig, 'createBankCheckout', 'expired', { amount: 10.23 });
     await create(rig, 'createBankCheckout', 'reversed', { amount: 10.21 });
@@ -193,7 +193,7 @@ describe('the live vocabulary', () => {
     expect((await transactionOf(rig, 'onramp')).word).toBe('SUCCESS');
   });
 
-  it('spells the reference and its number in more than one way', async () => {
+  it('has two spellings of the reference and its number', async () => {
     for (let n = 0; n < 12; n += 1) await create(rig, 'createBankCheckout', `r${n}`);
     await rig.advance(10 * STEP_MS);
     const bodies = rig.receiver.received.map(({ body }) => body as Record<string, unknown>);
@@ -205,7 +205,7 @@ describe('the live vocabulary', () => {
   });
 });
 
-it('a sandbox on this machine answers only to names of it: a web page can make its own name lead here', async () => {
+it('the sandbox answers 421 to a Host that is no name of this machine: a web page can make its own name lead here', async () => {
   const ask = (host: string) =>
     new Promise<number | undefined>((resolve, reject) => {
       get(`${rig.sandbox.url}/_sandbox`, { headers: { host }, agent: false }, (answer) => {

@@ -27,7 +27,7 @@ describeStores('the audit log', (kind) => {
   });
   afterEach(() => temporary.remove());
 
-  it('keeps what was done, by whom and with which evidence, sealed, newest first, and page by page', async () => {
+  it('keeps what was done, by whom and with which evidence, newest first, and page by page', async () => {
     await store.audit.append(order('onramp/a', { kind: 'start', action: undefined, details: { amount: '12.50' } }));
     await store.audit.append(order('onramp/a'));
     await store.audit.append(order('onramp/b', { actor: 'bob', kind: 'refused' }));
@@ -40,7 +40,6 @@ describeStores('the audit log', (kind) => {
     expect((await store.audit.list({ limit: 2, oldestFirst: true })).map(({ number }) => number)).toEqual([1, 2]);
     expect(await store.audit.startersOf('onramp/a')).toEqual(['alice']);
     expect(await store.audit.startersOf('onramp/b')).toEqual([]);
-    expect(JSON.stringify(await temporary.execute(`SELECT * FROM audit`))).not.toContain('seen');
   });
 
   it('lets no row be changed or deleted while the triggers of its table stand', async () => {

@@ -21,7 +21,7 @@ const activities = (service: Replaced['service'] = {}, more: Replaced = {}) =>
 const parsed = (reference: string, more: object = {}) =>
   BridgeTransferInput.parse(transferInput(reference, { ...more }));
 
-describe('the preparation of a bridge transfer', () => {
+describe('prepareBridgeTransfer', () => {
   withTemporaryStore((opened) => (store = opened));
   const orderOf = (more: Record<string, unknown> = {}, reference = newReference('prepared')) => ({
     flowId: `bridge-transfer/${reference}`,
@@ -32,7 +32,7 @@ describe('the preparation of a bridge transfer', () => {
       Awaited<ReturnType<typeof made.prepareBridgeTransfer>>
     >;
 
-  it('gives the checked input, the first quote and everything that the flow needs for its claims', async () => {
+  it('returns the checked input, the first quote, and the pin and fingerprint for the claims', async () => {
     const asked: unknown[] = [];
     const made = activities(
       { quoteBridge: async (body: never) => (asked.push(body), QUOTE) },
@@ -54,7 +54,7 @@ describe('the preparation of a bridge transfer', () => {
     expect(await asActivity(() => made.quoteBridgeTransfer({ input: prepared.input }))).toEqual(OURS);
   });
 
-  it('records a start by another client than a gateway', async () => {
+  it('records in the audit log a start by another client than a gateway', async () => {
     const order = orderOf();
     await prepare(activities({ quoteBridge: async () => QUOTE }), { ...order, startedWith: null });
     expect(await store.audit.list({ flowId: order.flowId, limit: 9 })).toMatchObject([
@@ -62,25 +62,24 @@ describe('the preparation of a bridge transfer', () => {
     ]);
   });
 
-  it('takes a quote without figures as one that names none', async () => {
+  it('returns a quote without figures if the service names none', async () => {
     for (const crypto_amount of [undefined, null]) {
       const made = activities({ quoteBridge: async () => ({ rate_id: 'rate-9', crypto_amount }) });
       expect((await prepare(made, orderOf())).quote).toEqual({ ...OURS, cryptoAmount: null, cryptoUnit: null });
     }
   });
 
-  it('ends its flow if the service refuses the quote, and is tried again if it cannot be reached', async () => {
+  it('fails for good, as quote_rejected, if the service refuses the quote, and as not_sent if it cannot be reached', async () => {
     const refusing = activities({ quoteBridge: () => Promise.reject(new RejectedError('quoteBridge', REFUSAL)) });
     await expect(prepare(refusing, orderOf())).rejects.toMatchObject({
       type: 'quote_rejected',
       nonRetryable: true,
-      message: expect.stringContaining('(400): limit'),
     });
     const away = activities({ quoteBridge: () => Promise.reject(new NotSentError('quoteBridge', 'refused')) });
     await expect(prepare(away, orderOf())).rejects.toMatchObject({ type: 'not_sent', nonRetryable: false });
   });
 
-  it('asks for at most eight quotes within workflow tasks at a time, so that a hanging service keeps no other flow', async () => {
+  it('asks for at most eight quotes at a time as a local activity, and fails as busy beyond that', async () => {
     let asked = 0;
     let answer: () => void = () => undefined;
     const answered = new Promise<void>((resolve) => (answer = resolve));
@@ -104,6 +103,15 @@ describe('the preparation of a bridge transfer', () => {
     expect((await prepare(made, orderOf(), true)).quote).toEqual(OURS);
   });
 
+  it('refuses a time scale other than 1, as invalid_input, if the service is not on loopback', async () => {
+    const made = activities({}, { serviceIsOnLoopback: false });
+    await expect(prepare(made, orderOf({ rate_id: 'r', timeScale: 0.5 }))).rejects.toMatchObject({
+      type: 'invalid_input',
+      nonRetryable: true,
+    });
+    expect(await prepare(made, orderOf({ rate_id: 'r', timeScale: 1 }))).toMatchObject({ input: { timeScale: 1 } });
+  });
+
   describe('with a quote that the caller brought', () => {
     const REMEMBERED = {
       lifeMs: QUOTE_LIFE_MS,
@@ -122,7 +130,7 @@ describe('the preparation of a bridge transfer', () => {
       return quote;
     };
 
-    it('knows what it gives and how old it is, if it passed through a gateway for this deposit', async () => {
+    it('returns its figures and the rest of its life if it passed through a gateway for this deposit', async () => {
       expect(await brought({})).toMatchObject({ cryptoAmount: '7.5', cryptoUnit: 'USDC', lifeMs: QUOTE_LIFE_MS });
       expect(await brought({ lifeMs: 10_000 }, 4_000)).toMatchObject({ lifeMs: 6_000 });
       expect(await brought({ lifeMs: QUOTE_LIFE_MS + 9_000 }, 5_000)).toMatchObject({ lifeMs: QUOTE_LIFE_MS - 5_000 });
@@ -130,29 +138,32 @@ describe('the preparation of a bridge transfer', () => {
     });
 
     it.each([{ sourceAmount: '1000' }, { sourceCurrency: 'ZAR' }, { chain: 'BASE' }, { token: 'USDT' }])(
-      'does not know what it gives if it was asked for with %j',
+      'returns no figures if it was asked for with %j',
       async (terms) => {
         const life = { lifeMs: QUOTE_LIFE_MS - 5_000 };
         expect(await brought(terms, 5_000)).toMatchObject({ cryptoAmount: null, cryptoUnit: null, ...life });
       },
     );
 
-    it('knows nothing of one that no gateway saw: it may have just been made', async () => {
+    it('returns no figures and a whole life if no gateway saw it', async () => {
       expect(await brought(null)).toMatchObject({ cryptoAmount: null, cryptoUnit: null, lifeMs: QUOTE_LIFE_MS });
     });
   });
 });
 
-describe('the deposit of a bridge transfer', () => {
+describe('submitBridgeDeposit', () => {
   withTemporaryStore((opened) => (store = opened));
   /** Its quote may be used for 50 s from its request on. */
-  const deposit = async (more: object = {}, { afterMs = 0, readMs = 0 } = {}) => {
+  const deposit = async (
+    more: object = {},
+    { afterMs = 0, readMs = 0, clock }: { afterMs?: number; readMs?: number; clock?: () => number } = {},
+  ) => {
     const reference = newReference('deposited');
     const sent: unknown[][] = [];
     let clockMs = 1_000_000;
     const made = activities(
       { createBridgeDeposit: async (...call: unknown[]) => (sent.push(call), { status: 'PENDING' }) },
-      { monotonicMs: () => (clockMs += readMs) - readMs },
+      { monotonicMs: clock ?? (() => (clockMs += readMs) - readMs) },
     );
     const order = {
       flowId: `bridge-transfer/${reference}`,
@@ -172,7 +183,7 @@ describe('the deposit of a bridge transfer', () => {
 
   const bodyOf = ([call]: readonly unknown[][]) => call?.[0] as Record<string, unknown>;
 
-  it('is sent once with everything of its input, its quote and the address for callbacks of this flow', async () => {
+  it('sends all of its input, its quote, and the callback URL of this flow', async () => {
     const metadata = { notes: 'rent' };
     const { reference, flowId, outcome, sent, claim } = await deposit({ metadata });
     expect(outcome).toMatchObject({ kind: 'accepted', answer: { status: 'PENDING' } });
@@ -195,7 +206,7 @@ describe('the deposit of a bridge transfer', () => {
     expect(claim).toMatchObject({ phase: 'answered', flowId });
   });
 
-  it('names no member that the input does not give', async () => {
+  it('sends no member that the input does not have', async () => {
     const crypto_payment = { payment_hash: 'ab12', amount_msat: '7500' };
     const { sent } = await deposit({ chain: 'LIGHTNING', token: 'MSAT', crypto_payment });
     const body = bodyOf(sent);
@@ -204,16 +215,24 @@ describe('the deposit of a bridge transfer', () => {
     expect(bodyOf((await deposit()).sent)['crypto_payment']).not.toHaveProperty('amount_msat');
   });
 
-  it('is not sent once its quote is too old, by the time until it was scheduled and the time since', async () => {
+  it("returns quote-expired, without a POST, once the time until it was scheduled and the time since are its quote's life", async () => {
     expect((await deposit({}, { afterMs: 49_999 })).outcome).toMatchObject({ kind: 'accepted' });
     for (const time of [{ afterMs: 50_000 }, { readMs: 60_000 }, { afterMs: 49_000, readMs: 1_000 }]) {
       const { outcome, sent } = await deposit({}, time);
-      expect(outcome).toMatchObject({ kind: 'quote-expired' });
+      expect(outcome).toEqual({ kind: 'quote-expired', by: 'us' });
+      expect(sent).toEqual([]);
+    }
+    // The life ends between two readings of our own clock.
+    for (const endsAt of [1, 2]) {
+      let readings = -1;
+      const clock = () => ((readings += 1) >= endsAt ? 1_000 : 0);
+      const { outcome, sent } = await deposit({}, { afterMs: 49_000, clock });
+      expect(outcome).toEqual({ kind: 'quote-expired', by: 'us' });
       expect(sent).toEqual([]);
     }
   });
 
-  it('gets another quote if the service says that the rate expired, with its claim as free as before', async () => {
+  it('returns quote-expired, and leaves the claim reserved, if the service says that the rate expired', async () => {
     const reference = newReference('expired');
     const made = activities({
       createBridgeDeposit: () =>
@@ -229,7 +248,7 @@ describe('the deposit of a bridge transfer', () => {
       usableMs: 50_000,
       reviewedEventIds: [],
     };
-    expect(await asActivity(() => made.submitBridgeDeposit(order))).toMatchObject({ kind: 'quote-expired' });
+    expect(await asActivity(() => made.submitBridgeDeposit(order))).toEqual({ kind: 'quote-expired', by: 'service' });
     const key = { account: 'default', operation: 'createBridgeDeposit', reference } as const;
     expect(await store.claims.get(key)).toMatchObject({ phase: 'reserved' });
   });

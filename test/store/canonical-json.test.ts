@@ -29,14 +29,14 @@ describe('canonical JSON', () => {
   const cycle: unknown[] = [];
   cycle.push({ cycle });
   it.each([NaN, Infinity, -Infinity, 1n, undefined, () => 1, Symbol('s'), new Date(0), new Map(), [undefined], cycle])(
-    'refuses %p',
+    'throws NotJsonError for %p',
     (value) => {
       expect(() => canonicalJson(value)).toThrow(NotJsonError);
       expect(() => canonicalJson({ a: [value].flat() })).toThrow(NotJsonError);
     },
   );
 
-  it('takes a value twice, as long as it is not inside itself', () => {
+  it('takes a value that occurs twice, as long as it is not inside itself', () => {
     const shared = { a: 1 };
     expect(canonicalJson([shared, shared])).toBe('[{"a":1},{"a":1}]');
   });

@@ -14,7 +14,7 @@ const order = { actor: 'ada', note: 'refunded by hand' };
 const guard = { flowId, statuses: ['COMPLETED'] };
 const unsent = (of: typeof key) => ({ key: of, flowId, fingerprint: 'f' });
 
-describeStores('a claim and the orders about it', (kind) => {
+describeStores('the claims of a store', (kind) => {
   let temporary: TemporaryStore;
   let store: Store;
   let claims: ClaimStore;
@@ -32,20 +32,23 @@ describeStores('a claim and the orders about it', (kind) => {
   const phase = async (of = key) => (await claims.get(of))?.phase;
   const actions = async (of = key) => (await claims.orders(of)).map(({ action }) => action);
 
-  it.each(['another operation', 'another reference'])('are not those of another claim, of %s', async (which) => {
-    const other = which === 'another operation' ? sibling : later;
-    await send(key, 'a');
-    await send(other, 'a');
-    await claims.recordDecision(other, 'mark-failed', order);
-    expect(await claims.release(key, 'a')).toBe(true);
-    expect(await claims.markSending(key, 'a')).toBe('sending');
-    expect(await claims.recordAnswer(other, {})).toEqual({ before: 'sending', lastWord: 'mark-failed' });
-    expect(await claims.orderSendAgain(key, 'b', order)).toBe(true);
-    expect(await claims.recordAnswer(key, {})).toEqual({ before: 'reserved', lastWord: null });
-  });
+  it.each(['another operation', 'another reference'])(
+    'answer and release one claim as before an order about another one, of %s',
+    async (which) => {
+      const other = which === 'another operation' ? sibling : later;
+      await send(key, 'a');
+      await send(other, 'a');
+      await claims.recordDecision(other, 'mark-failed', order);
+      expect(await claims.release(key, 'a')).toBe(true);
+      expect(await claims.markSending(key, 'a')).toBe('sending');
+      expect(await claims.recordAnswer(other, {})).toEqual({ before: 'sending', lastWord: 'mark-failed' });
+      expect(await claims.orderSendAgain(key, 'b', order)).toBe(true);
+      expect(await claims.recordAnswer(key, {})).toEqual({ before: 'reserved', lastWord: null });
+    },
+  );
 
   it.each(['another operation', 'another reference'])(
-    'hold back no other claim, of %s, and are held back by none',
+    'release one claim although another one, of %s, is held back',
     async (which) => {
       const other = which === 'another operation' ? sibling : later;
       for (const claim of [key, other]) {
@@ -59,7 +62,7 @@ describeStores('a claim and the orders about it', (kind) => {
     },
   );
 
-  it('say the last of several last words to an answer that comes late', async () => {
+  it('return, by recordAnswer, the last of several orders that ended the flow, past those that did not', async () => {
     await send(key, 'a');
     for (const action of ['held-back', 'mark-failed', 'mark-refunded', 'held-back'])
       expect(await claims.recordDecision(key, action, order)).toBe(true);
@@ -68,7 +71,7 @@ describeStores('a claim and the orders about it', (kind) => {
     expect(await actions(later)).toEqual([]);
   });
 
-  it('leave an answered one answered, though another send of it was ordered before', async () => {
+  it('stay answered after recordDecision and closeByOrder, though another send was ordered before the answer', async () => {
     await send(key, 'a');
     await claims.orderSendAgain(key, 'b', order);
     await claims.recordAnswer(key, { n: 1 });
@@ -78,7 +81,7 @@ describeStores('a claim and the orders about it', (kind) => {
     expect(await claims.get(key)).toMatchObject({ phase: 'answered', answer: { n: 1 } });
   });
 
-  it('keep no order that was refused, after a last word', async () => {
+  it('take no send-again after an order that ended the flow, and record none', async () => {
     await send(key, 'a');
     await claims.recordDecision(key, 'mark-failed', order);
     expect(await claims.orderSendAgain(key, 'b', order)).toBe(false);
@@ -86,7 +89,7 @@ describeStores('a claim and the orders about it', (kind) => {
     expect(await claims.get(key)).toMatchObject({ phase: 'sending', owner: 'a' });
   });
 
-  it('let its owner write down a refusal only while it sends', async () => {
+  it('take a refusal, final or noted, from the owner alone, and only in sending', async () => {
     const refusal = { httpStatus: 400, message: 'no' };
     const refused = async () => [
       await claims.recordRejection(key, 'a', refusal),
@@ -103,7 +106,7 @@ describeStores('a claim and the orders about it', (kind) => {
     expect(await claims.get(key)).toMatchObject({ phase: 'answered', answer: { n: 1 } });
   });
 
-  it('is taken over by an attempt that knows its fingerprint by an earlier key, and sent by that one alone', async () => {
+  it('give a claim with a fingerprint by an earlier key to an attempt that knows it by that key', async () => {
     await claims.reserve(key, { ...attempt('a'), fingerprint: 'old' });
     const rotated = { ...attempt('b'), fingerprint: 'new old' };
     expect(await claims.reserve(key, rotated)).toEqual({ kind: 'reserved', takenOver: true });
@@ -112,7 +115,7 @@ describeStores('a claim and the orders about it', (kind) => {
     expect(await claims.markSending(key, 'b')).toBe('sending');
   });
 
-  it('is not reserved in a store that lost what it belongs to: that is an outage of the store', async () => {
+  it('fail as StoreUnavailableError NO_CLAIM in a store without its deployment row', async () => {
     await temporary.execute('DELETE FROM deployment');
     await expect(claims.reserve(key, attempt('a'))).rejects.toMatchObject({
       name: 'StoreUnavailableError',
@@ -121,7 +124,7 @@ describeStores('a claim and the orders about it', (kind) => {
     });
   });
 
-  it('is listed with those of another flow, if both are asked for', async () => {
+  it('are listed for several flows at once', async () => {
     await claims.reserve(key, attempt('a'));
     await claims.reserve(later, { ...attempt('a'), flowId: 'bridge-transfer/r2' });
     const references = async (...flows: string[]) => (await claims.ofFlow(...flows)).map(({ reference }) => reference);
@@ -129,7 +132,7 @@ describeStores('a claim and the orders about it', (kind) => {
     expect(await references('bridge-transfer/r2')).toEqual(['r2']);
   });
 
-  it('has no more of a refusal once that is old, with or without the raw answer', async () => {
+  it('lose an old refusal, confirmed or only noted, by purgeAnswers', async () => {
     await send(key, 'a');
     await claims.recordRejection(key, 'a', { httpStatus: 400, message: 'not Ann' });
     await send(later, 'a');
@@ -142,13 +145,13 @@ describeStores('a claim and the orders about it', (kind) => {
     for (const claim of [key, later]) expect(await claims.get(claim)).not.toHaveProperty('rejection');
   });
 
-  describe('that say how its flow ended', () => {
+  describe('closed by closeByOrder', () => {
     const close = (members: Partial<typeof order & { action: string }> = {}, of = [key, refund]) => {
       const { action = 'mark-refunded', ...given } = members;
       return claims.closeByOrder(of.map(unsent), action, { ...order, ...given }, guard);
     };
 
-    it('are repeated without effect by the same order alone: person, word and note', async () => {
+    it('stay so when the same order is repeated after an event against it, and not by another person, action or note', async () => {
       await send(key, 'a');
       await claims.recordDecision(key, 'held-back', order);
       expect(await close()).toBe('closed');
@@ -162,7 +165,7 @@ describeStores('a claim and the orders about it', (kind) => {
       expect([await phase(), await phase(refund)]).toEqual(['sending', 'void']);
     });
 
-    it('change nothing if they are held up, nor a claim that is reserved for another send', async () => {
+    it('do not change if an event contradicts the order, nor does one that is reserved for another send', async () => {
       await send(refund, 'a');
       await claims.orderSendAgain(refund, 'b', order);
       await store.inbox.receive(anEvent({ status: 'COMPLETED' }));
@@ -172,7 +175,7 @@ describeStores('a claim and the orders about it', (kind) => {
       expect(await claims.markSending(refund, 'b')).toBe('sending');
     });
 
-    it('are not held up by a claim that was only reserved since, or answered, but by one that may be under way', async () => {
+    it('are under way if one may have been sent since, and void if one was only reserved since or is answered', async () => {
       const until = temporary.clock.now();
       temporary.clock.advance(1);
       const closing = (of: typeof key) =>
@@ -188,7 +191,7 @@ describeStores('a claim and the orders about it', (kind) => {
       expect(await phase(later)).toBe('void');
     });
 
-    it('are held up by events as well if it has no claim at all', async () => {
+    it('are held up by a webhook to be matched, and by an event against the order, also if there is none', async () => {
       const closeNone = () => close({}, []);
       expect(await closeNone()).toBe('closed');
       const webhook = anEvent({ source: 'webhook', flowId: null, reference: 'r1', toMatch: true });
@@ -199,7 +202,7 @@ describeStores('a claim and the orders about it', (kind) => {
     });
   });
 
-  it('are held up by what its flow has yet to take, if only that is asked for', async () => {
+  it('are held up by closeByOrder with untaken only by events that the flow has yet to take', async () => {
     const closing = (untaken: boolean) =>
       claims.closeByOrder([], 'mark-failed', order, { ...guard, ...(untaken ? { untaken } : {}) });
     const event = anEvent({ status: 'completed' });
@@ -211,7 +214,7 @@ describeStores('a claim and the orders about it', (kind) => {
     expect([await closing(true), await closing(false)]).toEqual(['closed', 'contradicted']);
   });
 
-  it('are held up by any trusted event, whatever it says, if no words are given', async () => {
+  it('are held up by closeByOrder without statuses by any trusted event but those that were judged', async () => {
     const closing = (besides: readonly string[] = []) =>
       claims.closeByOrder([], 'mark-failed', order, { flowId, besides });
     const untrusted = anEvent({ status: null, proof: null });

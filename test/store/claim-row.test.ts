@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Claim, type ClaimPhase, isOver, NO_LAST_WORDS, wasSent } from '../../src/store/claim.js';
-import { claimOf, type ClaimRow, placeOf, reservationOf, type SealedColumn } from '../../src/store/claim-row.js';
+import { claimOf, type ClaimRow, placeOf, type SealedColumn } from '../../src/store/claim-row.js';
 import type { Store } from '../../src/store/store.js';
 import { createSealedJson } from '../../src/store/store-key.js';
 import { keyring, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
@@ -11,7 +11,7 @@ const RESERVED_AT = '2026-01-01T00:00:00.000Z';
 const LATER = '2026-01-01T00:00:05.000Z';
 const base = { ...key, owner: 'o', flowId: 'crypto-send/r1', fingerprint: 'f', reservedAt: RESERVED_AT };
 
-describe('the row of a claim', () => {
+describe('claimOf', () => {
   const sealed = createSealedJson(keyring);
   const seal = (column: SealedColumn, value: unknown) => sealed.seal(placeOf(key, column), value);
   const row = (more: Partial<ClaimRow>): ClaimRow => ({
@@ -59,50 +59,16 @@ describe('the row of a claim', () => {
     ],
     ['whose answer was erased', { phase: 'answered', ...ended }, { phase: 'answered', ...times, erased: true }],
     ['whose refusal was erased', { phase: 'rejected', ...ended }, { phase: 'rejected', ...times, erased: true }],
-  ])('has what is known about one %s, and no member for anything else', (_which, stored, read) => {
+  ])('returns what is known of a claim %s, and no member for anything else', (_which, stored, read) => {
     expect(claimOf(row(stored), sealed)).toStrictEqual({ ...base, ...read });
   });
 
-  it('opens nothing that was sealed for another claim, or another column of it', () => {
+  it('throws if a value was sealed for another claim, or another column of it', () => {
     const answer = seal('answer', { id: 1 });
     for (const moved of [{ account: 'ghana' }, { operation: 'payInvoice' }, { reference: 'r2' }]) {
       expect(() => claimOf(row({ ...moved, phase: 'answered', answer }), sealed)).toThrow();
     }
     expect(() => claimOf(row({ phase: 'answered', kept: answer }), sealed)).toThrow();
-  });
-});
-
-describe('what a claim with the same content means for another attempt', () => {
-  const claim = (phase: ClaimPhase, more: Partial<Claim> = {}): Claim => ({ ...base, phase, ...more });
-
-  it('reserved: it may be taken over, and says if an earlier send was ordered to be repeated', () => {
-    expect(reservationOf(claim('reserved'), false, false)).toStrictEqual({ kind: 'reserved', takenOver: false });
-    expect(reservationOf(claim('reserved'), true, true)).toStrictEqual({
-      kind: 'reserved',
-      takenOver: true,
-      sentBefore: true,
-    });
-  });
-
-  it('any other phase: what is known of the POST, and never the right to send', () => {
-    const rejection = { httpStatus: 422, message: 'no' };
-    expect(reservationOf(claim('sending', { sendingAt: LATER }), true, true)).toEqual({
-      kind: 'sending',
-      since: LATER,
-    });
-    // Of an earlier epoch: moved to sending without a send.
-    expect(reservationOf(claim('sending'), false, false)).toEqual({ kind: 'sending', since: RESERVED_AT });
-    expect(reservationOf(claim('answered', { answer: { id: 1 } }), false, true)).toEqual({
-      kind: 'answered',
-      answer: { id: 1 },
-    });
-    expect(reservationOf(claim('rejected', { rejection }), false, false)).toEqual({ kind: 'rejected', rejection });
-    expect(reservationOf(claim('rejected'), false, false)).toEqual({
-      kind: 'rejected',
-      rejection: { httpStatus: 0, message: '' },
-    });
-    expect(reservationOf(claim('void', { reason: 'late' }), false, false)).toEqual({ kind: 'void', reason: 'late' });
-    expect(reservationOf(claim('void'), false, false)).toEqual({ kind: 'void', reason: '' });
   });
 });
 
@@ -115,7 +81,7 @@ describe('a claim', () => {
   });
   afterEach(() => temporary.remove());
 
-  it('is over only once it is void or refused', () => {
+  it('is over (isOver) only once it is void or rejected', () => {
     expect(PHASES.filter(isOver)).toEqual(['rejected', 'void']);
     expect(isOver(undefined)).toBe(false);
   });
@@ -127,7 +93,7 @@ describe('a claim', () => {
     return claim && wasSent(store.claims, claim);
   };
 
-  it('may have been sent from the moment at which its attempt may send, whatever became of it', async () => {
+  it('may have been sent (wasSent) from the moment of markSending, whatever orders come after it', async () => {
     await store.claims.reserve(key, attempt);
     expect(await sent()).toBe(false);
     await store.claims.markSending(key, 'a');
@@ -140,7 +106,7 @@ describe('a claim', () => {
     expect(await sent()).toBe(true);
   });
 
-  it('was not sent if it was only closed, or held back, by order of a person', async () => {
+  it('was not sent (wasSent) if it was only closed or held back by an order', async () => {
     await store.claims.reserve(key, attempt);
     await store.claims.recordDecision(key, 'held-back', order);
     expect(await sent()).toBe(false);
@@ -148,14 +114,14 @@ describe('a claim', () => {
     expect(await sent()).toBe(false);
   });
 
-  it('that was answered, refused, or is in sending, was sent, also if the time of that is not known', async () => {
+  it('was sent (wasSent) if it is answered or in sending, and if it is rejected with a time of sending', async () => {
     for (const phase of ['answered', 'sending'] as const)
       expect(await wasSent(store.claims, { ...base, phase })).toBe(true);
     expect(await wasSent(store.claims, { ...base, phase: 'rejected', sendingAt: LATER })).toBe(true);
     expect(await wasSent(store.claims, { ...base, phase: 'rejected' })).toBe(false);
   });
 
-  it('whose flow goes on after an order has no last word about it', async () => {
+  it('has no last word after orders with which its flow goes on: send-again, held-back', async () => {
     expect(NO_LAST_WORDS).toEqual(['send-again', 'held-back']);
     await store.claims.reserve(key, attempt);
     await store.claims.markSending(key, 'a');

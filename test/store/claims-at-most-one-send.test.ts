@@ -180,7 +180,7 @@ async function play(
   return { sends, orders };
 }
 
-describeStores('a claim', (kind) => {
+describeStores('submitUnderClaim', (kind) => {
   let temporary: TemporaryStore;
   let stores: StoreUnderTest[];
   // The logic is the same; of Postgres it is the transactions that are tried.
@@ -195,36 +195,37 @@ describeStores('a claim', (kind) => {
   });
   afterAll(() => temporary.remove());
 
-  describe('whatever attempts, crashes and zombies do', () => {
-    it('at most one POST leaves for a claim', async () => {
-      const sent = new Set<number>();
-      await fc.assert(
-        fc.asyncProperty(groups(), async (commands) => {
-          const { sends } = await play(stores, nextKey(), commands);
-          sent.add(sends);
-          return sends <= 1;
-        }),
-        { numRuns },
-      );
-      // Both happened, else nothing was tested.
-      expect(sent).toEqual(new Set([0, 1]));
-    }, 120_000);
+  it('sends at most one POST for a claim, whatever attempts, crashes and zombies do', async () => {
+    const sent = new Set<number>();
+    await fc.assert(
+      fc.asyncProperty(groups(), async (commands) => {
+        const { sends } = await play(stores, nextKey(), commands);
+        sent.add(sends);
+        return sends <= 1;
+      }),
+      { numRuns },
+    );
+    // Both happened, else nothing was tested.
+    expect(sent).toEqual(new Set([0, 1]));
+  }, 120_000);
 
-    it('at most one more leaves for each order of a person', async () => {
-      let ordered = 0;
-      await fc.assert(
-        fc.asyncProperty(groups(others('send-again', 'lookup', 'void', 'close')), async (commands) => {
-          const { sends, orders } = await play(stores, nextKey(), commands);
-          ordered += orders;
-          return sends <= 1 + orders;
-        }),
-        { numRuns },
-      );
-      expect(ordered).toBeGreaterThan(0);
-    }, 120_000);
-  });
+  it('sends at most one more POST for each send-again, whatever attempts, crashes and zombies do', async () => {
+    let ordered = 0;
+    await fc.assert(
+      fc.asyncProperty(groups(others('send-again', 'lookup', 'void', 'close')), async (commands) => {
+        const { sends, orders } = await play(stores, nextKey(), commands);
+        ordered += orders;
+        return sends <= 1 + orders;
+      }),
+      { numRuns },
+    );
+    expect(ordered).toBeGreaterThan(0);
+  }, 120_000);
 
-  describe('this test finds', () => {
+  // The check of the check needs no second database.
+  if (kind === 'postgres') return;
+
+  describe('sends more than one POST, which this test finds, with', () => {
     const finds = async (bug: (claims: ClaimStore) => Partial<ClaimStore>): Promise<void> => {
       const broken = stores.map(({ claims, id }) => ({ id, claims: { ...claims, ...bug(claims) } }));
       const run = await fc.check(

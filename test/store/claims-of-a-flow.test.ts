@@ -1,11 +1,10 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClaimActivities, pinFor, pinOf } from '../../activities/claims.js';
 import type { ClaimRef } from '../../activities/types.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
 import { depsOver } from './deciding-activities.js';
-import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const flowId = 'invoice-payment/i1';
@@ -16,14 +15,14 @@ const INVOICE = keyOf('createInvoice');
 const PAYMENT = keyOf('payInvoice');
 const REFUSED = { httpStatus: 400, message: 'no' };
 
-describeStores('the claims of a flow', (kind) => {
+describe('the claims of a flow', () => {
   let temporary: TemporaryStore;
   let store: Store;
   let claims: ClaimStore;
   let deps: ActivityDeps;
   let activities: ReturnType<typeof createClaimActivities>;
   beforeEach(async () => {
-    temporary = await makeTemporaryStore(kind);
+    temporary = await makeTemporaryStore('libsql');
     store = await temporary.open();
     claims = store.claims;
     deps = depsOver(store);
@@ -42,7 +41,7 @@ describeStores('the claims of a flow', (kind) => {
   const phaseOf = async (key: typeof INVOICE) => (await claims.get(key))?.phase;
   const ending = { flowId, claims: [], done: [], reason: 'deadline_passed', wasReset: false };
 
-  it('are closed one by one while nothing was sent under them, with the reason', async () => {
+  it('are void, with the reason, once voidClaim closes them before anything was sent', async () => {
     await claims.reserve(INVOICE, { owner: 'o', ...unsent });
     for (const key of [INVOICE, PAYMENT]) {
       expect(await activities.voidClaim({ ...(await claimOf(key)), reason: 'cancelled' })).toBe('void');
@@ -51,13 +50,13 @@ describeStores('the claims of a flow', (kind) => {
     expect(await claims.reserve(INVOICE, { owner: 'next', ...unsent })).toMatchObject({ kind: 'void' });
   });
 
-  it('stay as they are once something was sent under them', async () => {
+  it('stay in sending if voidClaim comes after a send', async () => {
     await send(INVOICE);
     expect(await activities.voidClaim({ ...(await claimOf(INVOICE)), reason: 'cancelled' })).toBe('sending');
     expect(await phaseOf(INVOICE)).toBe('sending');
   });
 
-  it('take the refusal of the attempt that has them, and of no other one', async () => {
+  it('take a refusal from the attempt that owns them, and from no other one', async () => {
     await send(INVOICE);
     const refused = { ...(await claimOf(INVOICE)), rejection: REFUSED };
     expect(await activities.recordRejection({ ...refused, owner: 'another' })).toBe(false);
@@ -66,7 +65,7 @@ describeStores('the claims of a flow', (kind) => {
     expect(await claims.get(INVOICE)).toMatchObject({ phase: 'rejected', rejection: REFUSED });
   });
 
-  it('are named at its end if something may have been executed under them, each once', async () => {
+  it('are named by voidUnsentOf at its end if something may have been executed under them, each once', async () => {
     await send(INVOICE);
     await claims.recordAnswer(INVOICE, {});
     await send(PAYMENT);
@@ -75,7 +74,7 @@ describeStores('the claims of a flow', (kind) => {
     expect([await phaseOf(INVOICE), await phaseOf(PAYMENT)]).toEqual(['answered', 'sending']);
   });
 
-  it('are not named at its end if they were refused, or only reserved: those are closed', async () => {
+  it('are not named by voidUnsentOf if they were refused; those that are only reserved become void', async () => {
     await send(INVOICE);
     await claims.recordRejection(INVOICE, 'o', REFUSED);
     await claims.reserve(PAYMENT, { owner: 'o', ...unsent });
@@ -83,7 +82,7 @@ describeStores('the claims of a flow', (kind) => {
     expect([await phaseOf(INVOICE), await phaseOf(PAYMENT)]).toEqual(['rejected', 'void']);
   });
 
-  it('that it has used are left alone at its end if they are done, also those that it named', async () => {
+  it('are left alone by voidUnsentOf if the flow has done them', async () => {
     await claims.reserve(INVOICE, { owner: 'o', ...unsent });
     const named = { ...ending, claims: [await claimOf(INVOICE)], done: ['createInvoice'] };
     expect(await activities.voidUnsentOf(named)).toEqual([]);
@@ -91,7 +90,7 @@ describeStores('the claims of a flow', (kind) => {
   });
 
   it.each(['invalid_input', 'plaintext_input'])(
-    'are not closed for their reference by a flow that was refused (%s): it may be the reference of another one',
+    "are not closed by voidUnsentOf of a flow that was refused (%s): the reference may be another flow's",
     async (reason) => {
       expect(await activities.voidUnsentOf({ ...ending, reason })).toEqual([]);
       expect(await claims.ofFlow(flowId)).toEqual([]);
@@ -99,12 +98,12 @@ describeStores('the claims of a flow', (kind) => {
     },
   );
 
-  it('of a flow that was reset are known if the store was never restored', async () => {
+  it('are void after voidUnsentOf of a flow that was reset, if the store was never restored', async () => {
     expect(await activities.voidUnsentOf({ ...ending, wasReset: true })).toEqual([]);
     expect([await phaseOf(INVOICE), await phaseOf(PAYMENT)]).toEqual(['void', 'void']);
   });
 
-  it('that an earlier run may have sent under, in the oldest epoch of its claims, are not called unsent', async () => {
+  it('are not unsent in voidUnsentOf if an earlier run may have sent under them, in the oldest epoch of its claims', async () => {
     await send(INVOICE);
     await store.deployment.raiseEpoch(1);
     const named = [await claimOf(INVOICE, 1), await claimOf({ ...INVOICE, reference: 'i1-2' }, 2)];
@@ -113,7 +112,7 @@ describeStores('the claims of a flow', (kind) => {
     expect(await phaseOf(PAYMENT)).toBe('sending');
   });
 
-  it('of a flow whose id is of no kind of ours are those that it names', async () => {
+  it('are those that it names, if its id is of no kind of ours', async () => {
     const of = { ...ending, flowId: 'lottery/i1' };
     expect(await activities.voidUnsentOf(of)).toEqual([]);
     const claim = { ...(await claimOf(INVOICE)), flowId: of.flowId };
@@ -130,7 +129,7 @@ describeStores('the claims of a flow', (kind) => {
     expect(pin.epoch).toBe(1);
   });
 
-  it('are opened for another send by an order, however often it is written, and not once there is an answer', async () => {
+  it('are opened for another send by an order, once however often it is written, and not after an answer', async () => {
     await send(INVOICE);
     const again = { ...(await claimOf(INVOICE)), order };
     expect(await activities.orderSendAgain(again)).toBe(true);
@@ -141,7 +140,13 @@ describeStores('the claims of a flow', (kind) => {
     expect(await phaseOf(INVOICE)).toBe('answered');
   });
 
-  it('are held back with the order of the person, and not said to be if there is none', async () => {
+  it('can be opened for another send without a claim, but not if they are of an earlier epoch, where it may be lost', async () => {
+    const { pin } = await claimOf(PAYMENT);
+    expect(await activities.orderSendAgain({ ...(await claimOf(PAYMENT)), order })).toBe(true);
+    expect(await activities.orderSendAgain({ ...(await claimOf(PAYMENT, pin.epoch - 1)), order })).toBe(false);
+  });
+
+  it('are held back with the order of the person, and holdBack returns false if there is no claim', async () => {
     await send(INVOICE);
     await claims.orderSendAgain(INVOICE, 'next', order);
     expect(await activities.holdBack({ ...(await claimOf(INVOICE)), order })).toBe(true);
@@ -150,7 +155,7 @@ describeStores('the claims of a flow', (kind) => {
     expect(await activities.holdBack({ ...(await claimOf(PAYMENT)), order })).toBe(false);
   });
 
-  it('are closed as not executed by a person, but not those that the service answered or refused', async () => {
+  it('become void by closeNotExecuted, but not those that the service answered', async () => {
     await send(INVOICE);
     expect(await activities.closeNotExecuted({ ...(await claimOf(INVOICE)), order })).toBe('void');
     expect((await claims.orders(INVOICE)).at(-1)).toMatchObject(order);
@@ -162,7 +167,7 @@ describeStores('the claims of a flow', (kind) => {
     expect(await claims.get(never)).toMatchObject({ phase: 'void', reason: order.note });
   });
 
-  it('are closed by a person against an event that the flow never takes, not against one that it has yet to take', async () => {
+  it('are closed by closeByOrder against an event that its flow can never take, not against one that it has yet to take', async () => {
     const closing = {
       action: 'mark-failed',
       order,
@@ -179,7 +184,7 @@ describeStores('the claims of a flow', (kind) => {
     expect(await claims.orders(INVOICE)).toHaveLength(1);
   });
 
-  it('raise one alarm for each late answer, and no further one when that answer is written again', async () => {
+  it('raise one alarm for each late answer, and none when that answer is written again', async () => {
     const alarms: unknown[] = [];
     const log = { ...deps.log, error: (detail: object) => void alarms.push(detail) };
     const { recordAnswer } = createClaimActivities({ ...deps, log });

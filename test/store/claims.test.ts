@@ -25,7 +25,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.markSending(key, owner)).toBe('sending');
   };
 
-  it('is given to the first who asks, and taken over while it is only reserved', async () => {
+  it('is reserved by the first attempt, and taken over by the next one while it is only reserved', async () => {
     expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'reserved', takenOver: false });
     expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'reserved', takenOver: false });
     expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'reserved', takenOver: true });
@@ -34,7 +34,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.markSending(key, 'b')).toBe('fenced');
   });
 
-  it('goes to sending in the transaction that gives it, unless an event shows it done; not for a send that was ordered', async () => {
+  it('goes to sending in reserve with a guard, unless an event shows it done or another send was ordered', async () => {
     const guard = { flowId: 'bridge-transfer/r1', statuses: ['COMPLETED'] };
     expect(await claims.reserve(key, attempt('a'), guard)).toEqual({ kind: 'may-send', takenOver: false });
     expect(await claims.get(key)).toMatchObject({ phase: 'sending', owner: 'a' });
@@ -52,7 +52,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.get(other)).toMatchObject({ phase: 'reserved', owner: 'b' });
   });
 
-  it('is not given in another store than its flow belongs to, nor in an older copy of it', async () => {
+  it("is not reserved in another store than its flow's, nor in an older copy of it", async () => {
     const guard = { flowId: 'bridge-transfer/r1', statuses: [] };
     const { id, epoch } = await store.deployment.read();
     for (const pin of [
@@ -66,17 +66,21 @@ describeStores('a claim', (kind) => {
     const own = { ...attempt('a'), store: id, epoch };
     expect(await claims.reserve(key, own, guard)).toEqual({ kind: 'may-send', takenOver: false });
     await store.deployment.raiseEpoch(epoch);
-    expect(await claims.reserve({ ...key, reference: 'r2' }, own, guard)).toMatchObject({ kind: 'sending' });
+    // It was moved to sending without a send: the time is that of its row.
+    expect(await claims.reserve({ ...key, reference: 'r2' }, own, guard)).toEqual({
+      kind: 'sending',
+      since: '2026-01-01T00:00:00.000Z',
+    });
   });
 
-  it('is one for each account, operation and reference', async () => {
+  it('is one of its account, operation and reference', async () => {
     await send('a');
     for (const other of [{ account: 'x' }, { operation: 'sendCrypto' }, { reference: 'r2' }]) {
       expect(await claims.reserve({ ...key, ...other }, attempt('b'))).toEqual({ kind: 'reserved', takenOver: false });
     }
   });
 
-  it('refuses another fingerprint in every phase, and changes nothing', async () => {
+  it('is not reserved with another fingerprint in any phase, and does not change by that', async () => {
     const refused = async () => {
       const before = await claims.get(key);
       expect(await claims.reserve(key, attempt('b', 'other'))).toEqual({ kind: 'other-fingerprint' });
@@ -90,7 +94,7 @@ describeStores('a claim', (kind) => {
     await refused();
   });
 
-  it('says since when it is in sending, and is not taken over then', async () => {
+  it('returns since when it is in sending, and keeps its owner then', async () => {
     await send('a');
     temporary.clock.advance(5000);
     expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'sending', since: '2026-01-01T00:00:00.000Z' });
@@ -109,7 +113,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.markSending(key, 'a')).toBe('sending');
   });
 
-  it('keeps the first answer, whatever proves it, and returns the phase before', async () => {
+  it('keeps the first answer, and recordAnswer returns the phase before', async () => {
     expect(await claims.recordAnswer(key, { n: 0 })).toMatchObject({ before: 'absent' });
     expect(await claims.get(key)).toBeUndefined();
     await send('a');
@@ -120,7 +124,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.get(key)).toMatchObject({ phase: 'answered', owner: 'a', answer });
   });
 
-  it('lets an answer override a refusal and a void, and reports both', async () => {
+  it('becomes answered by an answer after a refusal, and after it was void', async () => {
     await send('a');
     await claims.recordRejection(key, 'a', { httpStatus: 400, message: 'no' });
     expect(await claims.recordAnswer(key, 1)).toMatchObject({ before: 'rejected' });
@@ -146,7 +150,7 @@ describeStores('a claim', (kind) => {
     expect({ claim: await claims.get(key), orders: await claims.orders(key) }).toEqual(before);
   });
 
-  it('keeps a refusal of its owner, and nothing but three members of it', async () => {
+  it('keeps a refusal of its owner alone, and nothing but three members of it', async () => {
     const rejection = { httpStatus: 400, message: 'bad phone +256700000001', code: 'BAD_PHONE' };
     expect(await claims.recordRejection(key, 'a', rejection)).toBe(false);
     await send('a');
@@ -155,9 +159,9 @@ describeStores('a claim', (kind) => {
     expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'rejected', rejection });
   });
 
-  it('is void before any attempt, or while it is reserved, and then nothing is sent', async () => {
-    expect(await claims.voidUnsent(key, attempt(''), 'the card expired')).toBe('void');
-    expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'void', reason: 'the card expired' });
+  it('becomes void by voidUnsent before any attempt or while it is reserved, and is not sent then', async () => {
+    expect(await claims.voidUnsent(key, attempt(''), 'expired')).toBe('void');
+    expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'void', reason: 'expired' });
 
     const other = { ...key, reference: 'r2' };
     await claims.reserve(other, attempt('a'));
@@ -165,7 +169,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.markSending(other, 'a')).toBe('fenced');
   });
 
-  it('that was closed before any attempt is void for each of them, and is taken over if another send is ordered', async () => {
+  it('that was closed before any attempt is void for each attempt, and reserved again if another send is ordered', async () => {
     const never = { flowId: 'bridge-transfer/r1', fingerprint: NEVER_RESERVED };
     await claims.voidUnsent(key, never, 'closed');
     expect(await claims.reserve(key, attempt('a'))).toMatchObject({ kind: 'void', reason: 'closed' });
@@ -179,14 +183,14 @@ describeStores('a claim', (kind) => {
     expect(await claims.markSending(lost, 'c')).toBe('sending');
   });
 
-  it('is not made void once it sends', async () => {
+  it('does not become void by voidUnsent once it is in sending', async () => {
     await send('a');
     expect(await claims.voidUnsent(key, attempt(''), 'x')).toBe('sending');
     await claims.recordAnswer(key, 1);
     expect(await claims.voidUnsent(key, attempt(''), 'x')).toBe('answered');
   });
 
-  it('is sent again by order of a person, who is recorded, and not while it is anything but unknown', async () => {
+  it('is reserved for another send by orderSendAgain only from sending, and the order is recorded', async () => {
     expect(await claims.orderSendAgain(key, 'b', order)).toBe(false);
     await send('a');
     expect(await claims.orderSendAgain(key, 'a', order)).toBe(false);
@@ -199,7 +203,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.orders(key)).toEqual([{ action: 'send-again', ...order, at: '2026-01-01T00:00:00.000Z' }]);
   });
 
-  it('is not voided as unsent if another send of it was ordered: the first one may have been executed', async () => {
+  it('does not become void by voidUnsent if another send was ordered, since the first one may have been executed', async () => {
     await send('a');
     await claims.orderSendAgain(key, 'b', order);
     expect(await claims.voidUnsent(key, attempt(''), 'cancelled')).toBe('reserved');
@@ -209,7 +213,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.reserve(key, attempt('d'))).toEqual({ kind: 'void', reason: order.note });
   });
 
-  it('is closed as not executed by order of a person', async () => {
+  it('becomes void by closeNotExecuted from sending, once, and the order is recorded', async () => {
     await send('a');
     expect(await claims.closeNotExecuted(key, order)).toBe(true);
     expect(await claims.closeNotExecuted(key, order)).toBe(false);
@@ -217,7 +221,7 @@ describeStores('a claim', (kind) => {
     expect((await claims.orders(key)).map(({ action }) => action)).toEqual(['close-not-executed']);
   });
 
-  it('is not closed as not executed if it was sent after the time that the order gives', async () => {
+  it('is not closed by closeNotExecuted if it was sent after the time that the order gives', async () => {
     await send('a');
     const { sendingAt = '' } = (await claims.get(key)) ?? {};
     expect(await claims.closeNotExecuted(key, order, Date.parse(sendingAt) - 1)).toBe(false);
@@ -229,7 +233,7 @@ describeStores('a claim', (kind) => {
   it.each([
     ['r1', 'r1'],
     ['its refund', 'r1.refund'],
-  ])('of %s does not go to sending while a proven webhook under its reference is yet to be matched', async (_, as) => {
+  ])('of %s does not go to sending while a proven webhook under that reference is to be matched', async (_, as) => {
     const claim = { ...key, reference: as };
     const guard = { flowId: 'bridge-transfer/r1', statuses: ['COMPLETED'] };
     const webhook = (reference: string, more = {}) =>
@@ -260,7 +264,7 @@ describeStores('a claim', (kind) => {
   });
 
   it.each(['COMPLETED', 'refunded'])(
-    'does not go to sending against an untrusted %s where that is asked for',
+    'does not go to sending against an untrusted %s with orUntrusted',
     async (status) => {
       await claims.reserve(key, attempt('a'));
       const guard = { flowId: 'bridge-transfer/r1', statuses: ['COMPLETED', 'REFUNDED'], orUntrusted: true };
@@ -283,7 +287,7 @@ describeStores('a claim', (kind) => {
     ]);
   });
 
-  it('goes to one of a hundred that ask at once through two stores', async () => {
+  it('goes to sending for one of a hundred attempts at once through two connections', async () => {
     const stores = [store, await temporary.open()];
     const won = await Promise.all(
       Array.from({ length: 100 }, async (_, index) => {

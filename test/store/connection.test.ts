@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openConnection } from '../../src/store/libsql/connection.js';
-import { bytesOf } from '../../src/store/sql-message.js';
 import { integer, text, turnOf } from '../../src/store/sql-connection.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
@@ -9,10 +8,10 @@ import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 const code = (error: unknown) => (error instanceof StoreUnavailableError ? error.code : error);
 const codeOf = (work: Promise<unknown>) => work.then(() => 'it worked', code);
 
-describe('a turn', () => {
+describe('the turn of a write', () => {
   const key = { account: 'a', operation: 'o', reference: 'r' };
 
-  it('has one name in every version: processes of two versions write to one database during an update', () => {
+  it('has the same name in every version, since processes of two versions write to one database during an update', () => {
     const later = { ...key, reference: 's' };
     const [first, second] = ['["claim","a","o","r"]', '["claim","a","o","s"]'];
     const changing = { repeatable: false };
@@ -41,8 +40,8 @@ describe('a turn', () => {
   });
 });
 
-describe('a column that is never null', () => {
-  it('is given as it is, and is an error if it is of another type, or missing', () => {
+describe('a column that is never null, read by text or integer', () => {
+  it('is a TypeError if it is of another type, or missing', () => {
     const row = { word: 'PAID', count: 0, none: null };
     expect(text(row, 'word')).toBe('PAID');
     expect(integer(row, 'count')).toBe(0);
@@ -61,15 +60,9 @@ describe('a column that is never null', () => {
     ] as const)
       expect(() => integer(of, column)).toThrow(TypeError);
   });
-
-  it('of bytes is the same bytes, however the database gives them', () => {
-    const bytes = new Uint8Array([1, 2, 255]);
-    expect(bytesOf(bytes)).toEqual(bytes);
-    expect(bytesOf(bytes.buffer)).toEqual(bytes);
-  });
 });
 
-describe('a connection to a file', () => {
+describe("the connection to a store's file", () => {
   let temporary: TemporaryStore;
   beforeEach(async () => {
     temporary = await makeTemporaryStore('libsql');
@@ -88,12 +81,12 @@ describe('a connection to a file', () => {
     };
   };
 
-  it('is refused, with a code, if the file is no database', async () => {
+  it('does not open, as SQLITE_NOTADB, if the file is no database', async () => {
     await writeFile(temporary.place, 'no database '.repeat(1_000));
     expect(await codeOf(openConnection({ path: temporary.place }))).toBe('SQLITE_NOTADB');
   });
 
-  it('is closed after what was asked before, even if that waits for the lock of another process', async () => {
+  it('closes after the requests of before, also if those wait for the lock of another process', async () => {
     const db = await openConnection({ path: temporary.place, lockTimeoutMs: 30 });
     await write(db, 'CREATE TABLE t (a INTEGER) STRICT');
     const unlock = await locked();
@@ -122,7 +115,7 @@ describe('a connection to a file', () => {
     expect(ports()).toBe(before);
   });
 
-  it('whose thread dies while it is closed fails what is open, is closed, and is not reported as lost', async () => {
+  it('fails open requests as CLOSED, and is not lost, if its thread dies while it closes', async () => {
     const db = await openConnection({ path: temporary.place, heapMb: 16 });
     const long = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3000000)
       SELECT i, 'row ' || i AS a, 'of many ' || i AS b FROM n`;

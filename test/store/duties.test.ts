@@ -12,7 +12,7 @@ describeStores('a duty', (kind) => {
 
   const gateway = async () => createDuty((await temporary.open()).duties, 'settling', 12_000, temporary.clock.now);
 
-  it('belongs to one gateway at a time, and to another one soon after its holder died', async () => {
+  it('belongs to one of several gateways, and to another one once its time has passed without its holder', async () => {
     const gateways = await Promise.all([gateway(), gateway(), gateway()]);
     const ours = await Promise.all(gateways.map((one) => one.isOurs()));
     expect(ours.filter(Boolean)).toHaveLength(1);
@@ -26,7 +26,7 @@ describeStores('a duty', (kind) => {
     expect(await gateways[dead]?.isOurs()).toBe(false);
   });
 
-  it('stays with a gateway that continues, and passes at once from one that ends', async () => {
+  it('stays with a gateway that continues, and passes to another one at once when that one leaves', async () => {
     const [first, second] = [await gateway(), await gateway()];
     for (let n = 0; n < 10; n += 1) {
       expect([await first.isOurs(), await second.isOurs()]).toEqual([true, false]);
@@ -39,7 +39,7 @@ describeStores('a duty', (kind) => {
     expect([await second.isOurs(), await first.isOurs()]).toEqual([true, false]);
   });
 
-  it('is free at once for another gateway, and not for the one that left it until it asks again', async () => {
+  it('is free for another gateway when its holder leaves, and not for that one until a third of its time is over', async () => {
     const [first, second] = [await gateway(), await gateway()];
     expect(await first.isOurs()).toBe(true);
     await first.leave();
@@ -51,7 +51,7 @@ describeStores('a duty', (kind) => {
     expect(await first.isOurs()).toBe(true);
   });
 
-  it('has a result for all processes, from its holder alone', async () => {
+  it("has the result of its holder for all processes, and no other one's", async () => {
     const [holder, other] = [(await temporary.open()).duties, (await temporary.open()).duties];
     expect(await other.result('counting')).toBeUndefined();
     expect(await holder.take('counting', 1_000)).toBe(true);

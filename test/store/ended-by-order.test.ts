@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClaimActivities, pinOf } from '../../activities/claims.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { createRefundActivities } from '../../activities/refund.js';
@@ -22,7 +22,7 @@ const closing = (claim: ClaimRef) =>
     wasReset: false,
   }) as const;
 
-describeStores('a refund whose flow a person says has ended', (kind) => {
+describe('a refund whose flow an order has ended', () => {
   let temporary: TemporaryStore;
   let store: Store;
   let deps: ActivityDeps;
@@ -34,7 +34,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
   const away = () => Promise.reject(new NotSentError('sendCrypto', 'refused'));
 
   beforeEach(async () => {
-    temporary = await makeTemporaryStore(kind);
+    temporary = await makeTemporaryStore('libsql');
     store = await temporary.open();
     posts = 0;
     post = async () => ({ n: (posts += 1) });
@@ -63,7 +63,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
   const phase = async () =>
     (await store.claims.get({ account: 'default', operation: 'sendCrypto', reference: 'r1.refund' }))?.phase;
 
-  it('is not sent by an attempt that reserved it before the decision was recorded', async () => {
+  it('is not sent by an attempt that reserved its claim before the order was recorded', async () => {
     const { pin, ...rest } = claim;
     const key = { account: pin.account, operation: rest.operation, reference: rest.reference };
     await store.claims.reserve(key, { owner: 'early', flowId: claim.flowId, fingerprint: 'f' });
@@ -72,7 +72,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     expect((await store.claims.get(key))?.phase).toBe('reserved');
   });
 
-  it('is not sent by a later attempt if no attempt was ever made, nor if the only one was never sent', async () => {
+  it('is not sent by an attempt that comes after the order, if none was made before or none was sent', async () => {
     const activities = createClaimActivities(deps);
     post = away;
     await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
@@ -89,7 +89,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     expect(posts).toBe(0);
   });
 
-  it('is not sent by an attempt that was under way then, and turns out not to have left', async () => {
+  it('is not sent again after an attempt that was under way at the order, and failed as not_sent', async () => {
     post = async () => {
       expect(await createClaimActivities(deps).closeByOrder(closing(claim))).toEqual([]);
       return away();
@@ -101,7 +101,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     expect(posts).toBe(0);
   });
 
-  it('is not sent if another send was ordered before', async () => {
+  it('is not sent by another send that was ordered before', async () => {
     const activities = createClaimActivities(deps);
     post = async () => Promise.reject(new Error('reset'));
     expect(await submitted()).toBe('unknown');
@@ -113,7 +113,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     expect(posts).toBe(0);
   });
 
-  it('is not sent again by an order or a setting that comes after it, by a flow that was reset', async () => {
+  it('is not sent again, by an order or a setting, when its flow is reset after the order', async () => {
     const activities = createClaimActivities(deps);
     post = async () => Promise.reject(new Error('reset'));
     expect(await submitted()).toBe('unknown');
@@ -124,7 +124,7 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     expect(posts).toBe(0);
   });
 
-  it('is left as it is if an event that the flow has not taken is against it: the word is refused whole', async () => {
+  it('is left as it is, in all its claims, if an event that its flow has not judged contradicts the order', async () => {
     const activities = createClaimActivities(deps);
     post = async () => Promise.reject(new Error('reset'));
     expect(await submitted()).toBe('unknown');
@@ -154,7 +154,85 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
     expect(await activities.orderSendAgain({ ...claim, order })).toBe(false);
   });
 
-  it('is left as it is while it may be under way: of a decision and an attempt to send at once, one wins', async () => {
+  it('is closed although its answer cannot be decrypted, and counts as maybe executed', async () => {
+    const activities = createClaimActivities(deps);
+    expect(await submitted()).toBe('accepted');
+    const key = { account: 'default', operation: claim.operation, reference: claim.reference };
+    await store.claims.recordDecision(key, 'held-back', order);
+    await temporary.execute(`UPDATE claims SET answer = x'00'`);
+    await temporary.execute(`UPDATE claim_orders SET note = x'00'`);
+    await expect(store.claims.get(key)).rejects.toMatchObject({ name: 'SealBrokenError' });
+    const asked = { flowId: claim.flowId, claims: [], done: [], reason: 'cancelled', wasReset: false };
+    expect(await activities.voidUnsentOf(asked)).toEqual(['sendCrypto']);
+    expect(await activities.closeByOrder({ ...closing(claim), claims: [] })).toEqual([]);
+    expect((await store.claims.orders(key)).map(({ action }) => action)).toEqual(['held-back', 'mark-refunded']);
+  });
+
+  it('is left as it is if a person vouched for an event after its flow had judged it', async () => {
+    await receive('e1', { status: 'COMPLETED', proof: null });
+    const word = { ...closing(claim), reviewedEventIds: ['e1'] };
+    await store.inbox.replay('e1', { proof: 'person' });
+    expect(await createClaimActivities(deps).closeByOrder(word)).toEqual(['contradicted']);
+    refund = { ...refund, by: 'person', reviewedEventIds: ['e1'] };
+    expect(await submitted()).toBe('contradicted');
+    expect(await createClaimActivities(deps).closeByOrder({ ...word, reviewedEventIds: ['e1.vouched'] })).toEqual([]);
+  });
+
+  it('can be sent again by an order after holdBack at the deadline', async () => {
+    const activities = createClaimActivities(deps);
+    post = away;
+    await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
+    // Nothing was ever sent: the waiting attempt may still send, and the caller learns that.
+    expect(await activities.holdBack({ ...claim, order })).toBe(false);
+    expect(await activities.orderSendAgain({ ...claim, order })).toBe(true);
+    await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
+    post = async () => ({ n: (posts += 1) });
+    expect(await submitted()).toBe('accepted');
+    expect(posts).toBe(1);
+  });
+
+  it('stays in sending when an attempt releases its claim after that send was held back', async () => {
+    const { claims } = store;
+    const key = { account: claim.pin.account, operation: claim.operation, reference: claim.reference };
+    await claims.reserve(key, { owner: 'first', flowId: claim.flowId, fingerprint: 'f' });
+    await claims.markSending(key, 'first');
+    await claims.orderSendAgain(key, 'second', order);
+    await claims.reserve(key, { owner: 'third', flowId: claim.flowId, fingerprint: 'f' });
+    await claims.markSending(key, 'third');
+    await claims.recordDecision(key, 'held-back', order);
+    await claims.release(key, 'third');
+    expect((await claims.get(key))?.phase).toBe('sending');
+    await claims.orderSendAgain(key, 'fourth', order);
+    expect((await claims.get(key))?.phase).toBe('reserved');
+  });
+
+  it('is neither opened nor closed by an order about a send before the present one', async () => {
+    const { claims } = store;
+    const activities = createClaimActivities(deps);
+    const key = { account: claim.pin.account, operation: claim.operation, reference: claim.reference };
+    await claims.reserve(key, { owner: 'first', flowId: claim.flowId, fingerprint: 'f' });
+    await claims.markSending(key, 'first');
+    const sentUntilMs = Date.parse((await claims.get(key))?.sendingAt ?? '');
+    const late = { ...claim, order, sentUntilMs };
+    expect(await activities.orderSendAgain(late)).toBe(true);
+    temporary.clock.advance(1);
+    await claims.reserve(key, { owner: 'second', flowId: claim.flowId, fingerprint: 'f' });
+    await claims.markSending(key, 'second');
+    expect(await activities.orderSendAgain(late)).toBe(false);
+    expect(await activities.closeNotExecuted(late)).toBe('sending');
+    expect(await activities.closeNotExecuted({ ...late, sentUntilMs: sentUntilMs + 1 })).toBe('void');
+  });
+});
+
+describeStores('a refund whose flow an order has ended', (kind) => {
+  let temporary: TemporaryStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+  });
+  afterEach(() => temporary.remove());
+
+  it('is either closed or sent, when the order and an attempt to send come at once', async () => {
+    const store = await temporary.open();
     const other = await temporary.open();
     for (let round = 0; round < 25; round += 1) {
       const flowId = `bridge-transfer/u${round}`;
@@ -180,75 +258,5 @@ describeStores('a refund whose flow a person says has ended', (kind) => {
         expect(await store.claims.closeByOrder([deposit, refunding], 'mark-failed', order, later)).toBe('closed');
       }
     }
-  });
-
-  it('is closed although what it keeps cannot be decrypted, and is not said to have moved nothing', async () => {
-    const activities = createClaimActivities(deps);
-    expect(await submitted()).toBe('accepted');
-    const key = { account: 'default', operation: claim.operation, reference: claim.reference };
-    await store.claims.recordDecision(key, 'held-back', order);
-    const broken = kind === 'libsql' ? `x'00'` : `'\\x00'::bytea`;
-    await temporary.execute(`UPDATE claims SET answer = ${broken}`);
-    await temporary.execute(`UPDATE claim_orders SET note = ${broken}`);
-    await expect(store.claims.get(key)).rejects.toMatchObject({ name: 'SealBrokenError' });
-    const asked = { flowId: claim.flowId, claims: [], done: [], reason: 'cancelled', wasReset: false };
-    expect(await activities.voidUnsentOf(asked)).toEqual(['sendCrypto']);
-    expect(await activities.closeByOrder({ ...closing(claim), claims: [] })).toEqual([]);
-    expect((await store.claims.orders(key)).map(({ action }) => action)).toEqual(['held-back', 'mark-refunded']);
-  });
-
-  it('is left as it is if a person vouched for an event since the flow took it', async () => {
-    await receive('e1', { status: 'COMPLETED', proof: null });
-    const word = { ...closing(claim), reviewedEventIds: ['e1'] };
-    await store.inbox.replay('e1', { proof: 'person' });
-    expect(await createClaimActivities(deps).closeByOrder(word)).toEqual(['contradicted']);
-    refund = { ...refund, by: 'person', reviewedEventIds: ['e1'] };
-    expect(await submitted()).toBe('contradicted');
-    expect(await createClaimActivities(deps).closeByOrder({ ...word, reviewedEventIds: ['e1.vouched'] })).toEqual([]);
-  });
-
-  it('can be sent again by an order, after one that the deadline took back', async () => {
-    const activities = createClaimActivities(deps);
-    post = away;
-    await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
-    // Nothing was ever sent: the waiting attempt may still send, and the caller learns that.
-    expect(await activities.holdBack({ ...claim, order })).toBe(false);
-    expect(await activities.orderSendAgain({ ...claim, order })).toBe(true);
-    await expect(submitted()).rejects.toMatchObject({ type: 'not_sent' });
-    post = async () => ({ n: (posts += 1) });
-    expect(await submitted()).toBe('accepted');
-    expect(posts).toBe(1);
-  });
-
-  it('is not left open to another send by an attempt whose send was held back at the deadline meanwhile', async () => {
-    const { claims } = store;
-    const key = { account: claim.pin.account, operation: claim.operation, reference: claim.reference };
-    await claims.reserve(key, { owner: 'first', flowId: claim.flowId, fingerprint: 'f' });
-    await claims.markSending(key, 'first');
-    await claims.orderSendAgain(key, 'second', order);
-    await claims.reserve(key, { owner: 'third', flowId: claim.flowId, fingerprint: 'f' });
-    await claims.markSending(key, 'third');
-    await claims.recordDecision(key, 'held-back', order);
-    await claims.release(key, 'third');
-    expect((await claims.get(key))?.phase).toBe('sending');
-    await claims.orderSendAgain(key, 'fourth', order);
-    expect((await claims.get(key))?.phase).toBe('reserved');
-  });
-
-  it('is neither opened nor closed by an order that is written after the POST which it was about was sent again', async () => {
-    const { claims } = store;
-    const activities = createClaimActivities(deps);
-    const key = { account: claim.pin.account, operation: claim.operation, reference: claim.reference };
-    await claims.reserve(key, { owner: 'first', flowId: claim.flowId, fingerprint: 'f' });
-    await claims.markSending(key, 'first');
-    const sentUntilMs = Date.parse((await claims.get(key))?.sendingAt ?? '');
-    const late = { ...claim, order, sentUntilMs };
-    expect(await activities.orderSendAgain(late)).toBe(true);
-    temporary.clock.advance(1);
-    await claims.reserve(key, { owner: 'second', flowId: claim.flowId, fingerprint: 'f' });
-    await claims.markSending(key, 'second');
-    expect(await activities.orderSendAgain(late)).toBe(false);
-    expect(await activities.closeNotExecuted(late)).toBe('sending');
-    expect(await activities.closeNotExecuted({ ...late, sentUntilMs: sentUntilMs + 1 })).toBe('void');
   });
 });

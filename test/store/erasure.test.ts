@@ -9,7 +9,7 @@ const key = { account: 'default', operation: 'createOnramp', reference: 'r1' };
 const kept = { httpStatus: 201, contentType: 'application/json', body: '{"data":{"phone":"+254712345678"}}' };
 const DAY_MS = 86_400_000;
 
-describeStores('what persons and the service said', (kind) => {
+describeStores('the erasure of a flow', (kind) => {
   let temporary: TemporaryStore;
   let store: Store;
   beforeEach(async () => {
@@ -52,7 +52,7 @@ describeStores('what persons and the service said', (kind) => {
     return store.erase(FLOW);
   };
 
-  it('is erased with the flow, and nothing else: phases, fingerprints, hashes and other flows stay', async () => {
+  it('removes what persons and the service said, and keeps phases, fingerprints, hashes and other flows', async () => {
     const event = await lived('r1');
     await lived('r2');
     expect(await erase()).toEqual({ events: 1, claims: 2, entries: 2 });
@@ -81,7 +81,7 @@ describeStores('what persons and the service said', (kind) => {
     expect(await erase()).toEqual({ events: 0, claims: 0, entries: 0 });
   });
 
-  it('is in no table of the store after that, except for the note of the erasure', async () => {
+  it('leaves no sealed value of the flow in any table, except for the note of the erasure', async () => {
     await lived('r1');
     await erase();
     const all: Record<string, unknown[]> = {};
@@ -95,7 +95,7 @@ describeStores('what persons and the service said', (kind) => {
     expect(all).toEqual({ audit: ['chain', 'erase'], claim_orders: ['note'] });
   });
 
-  it('leaves claims that block another send', async () => {
+  it('leaves claims that block another send, answered or refused', async () => {
     await lived('r1');
     await erase();
     expect(await store.claims.reserve(key, attempt('b'))).toEqual({ kind: 'answered', answer: undefined });
@@ -105,9 +105,11 @@ describeStores('what persons and the service said', (kind) => {
     expect(await store.claims.markSending(key, 'b')).toBe('fenced');
     expect(await store.claims.orderSendAgain(key, 'b', { actor: 'ann', note: '' })).toBe(false);
     expect(await store.claims.voidUnsent(key, attempt('b'), 'late')).toBe('answered');
+    const refused = { kind: 'rejected', rejection: { httpStatus: 0, message: '' } };
+    expect(await store.claims.reserve({ ...key, operation: 'sendCrypto' }, attempt('b'))).toEqual(refused);
   });
 
-  it('keeps the body of an event that is still to be delivered', async () => {
+  it('keeps the body of an event that is still to be delivered to its flow', async () => {
     await lived('r1');
     const waiting = anEvent({ flowId: FLOW });
     await store.inbox.receive(waiting);
@@ -115,7 +117,7 @@ describeStores('what persons and the service said', (kind) => {
     expect((await store.inbox.get(waiting.id))?.body).toEqual(waiting.body);
   });
 
-  it('leaves an audit log that verifies, and one that does not if details vanish without an erasure', async () => {
+  it('leaves an audit log in which nothing is wrong, unlike details that vanish without an erasure', async () => {
     await lived('r1');
     await lived('r2');
     await erase();
@@ -127,12 +129,10 @@ describeStores('what persons and the service said', (kind) => {
     ]);
     expect((await store.audit.verify()).problems).toEqual([]);
     await temporary.execute(`UPDATE audit SET details = NULL WHERE flow_id = 'onramp/r2' AND kind = 'order'`);
-    expect((await store.audit.verify()).problems).toEqual([
-      'Chain 1, entry 5: its details are missing, and no entry says that its flow was erased.',
-    ]);
+    expect((await store.audit.verify()).problems).toMatchObject([{ code: 'details_missing', chain: 1, entry: 5 }]);
   });
 
-  it('is cleared from claims that ended before a moment, however many, and from no others', async () => {
+  it('is not needed for old answers: purgeAnswers clears claims that ended before a moment, however many, and no others', async () => {
     // More than one piece of what is cleared at once.
     await temporary.execute(`INSERT INTO claims
       (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at, ended_at, answer)
@@ -151,7 +151,7 @@ describeStores('what persons and the service said', (kind) => {
     expect(await store.claims.get({ ...key, reference: 'new' })).toMatchObject({ answer: { id: 'KOT-1' } });
   });
 
-  it('is counted for each event and claim that has any of it, and for no other', async () => {
+  it('counts each event and claim that had something of persons or the service', async () => {
     const claim = (operation: string) => ({ ...key, operation });
     for (const operation of ['answered', 'refused', 'void', 'open']) {
       await store.claims.reserve(claim(operation), attempt('a'));

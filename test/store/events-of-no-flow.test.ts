@@ -7,7 +7,7 @@ import { readCosts } from './read-costs.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
-describeStores('the status words of proven events that have no flow', (kind) => {
+describeStores('wordsOfNoFlow of an inbox', (kind) => {
   let temporary: TemporaryStore;
   let inbox: InboxStore;
   beforeEach(async () => {
@@ -24,7 +24,7 @@ describeStores('the status words of proven events that have no flow', (kind) => 
   const unmatched = async (status: string, more: Parameters<typeof anEvent>[0] = {}) =>
     inbox.match(await receive({ status, ...more }), { flowId: null, reference: 'mine', status });
 
-  it('are those of unmatched and of quarantined ones of that reference, and no others', async () => {
+  it('returns the status words of proven unmatched or quarantined events of a reference, and no others', async () => {
     await unmatched('PAID');
     await quarantined({ status: 'CONFIRMED' });
     await quarantined({ status: 'CONFIRMED' });
@@ -40,7 +40,7 @@ describeStores('the status words of proven events that have no flow', (kind) => 
     expect([...(await inbox.wordsOfNoFlow('mine'))].toSorted()).toEqual(['CONFIRMED', 'PAID']);
   });
 
-  it('are read by their reference alone, however many others there are', async () => {
+  it('reads the events of that reference alone, however many others there are', async () => {
     await quarantined({ status: 'CONFIRMED' });
     await temporary.execute(`INSERT INTO inbox
       (id, source, reference, status, proof, came_to, came_trusted, content_hash, state, received_at)

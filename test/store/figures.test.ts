@@ -17,7 +17,7 @@ describeStores('the figures of a store', (kind) => {
     fingerprint: 'f',
   });
 
-  it('count what was sent without an answer, until a person has decided about it', async () => {
+  it('count claims in sending, and since when, until a person has decided about them', async () => {
     const store = await temporary.open();
     expect(await store.figures()).toMatchObject({ sending: 0, oldestSendingMs: undefined, leasedFlows: 0 });
     for (const reference of ['one', 'two', 'three']) {
@@ -32,7 +32,7 @@ describeStores('the figures of a store', (kind) => {
     expect([rest.sending, rest.nowMs - (rest.oldestSendingMs ?? 0)]).toEqual([1, 2_000]);
   });
 
-  it('say since when a proven event waits, of flows that have sent money alone', async () => {
+  it('have the time since when a proven event waits for a flow that has a claim', async () => {
     const store = await temporary.open();
     const event = (reference: string, proof: ReceivedEvent['proof'] = null): ReceivedEvent => ({
       id: `evt_${reference}_${proof ?? 'none'}`,

@@ -6,7 +6,7 @@ import { newReference } from '../harness/references.js';
 import onramp from '../kinds/onramp.js';
 import { withTemporaryStore } from './temporary-store.js';
 
-describe('a start without a gateway', () => {
+describe('recordForeignStart', () => {
   let store: Store;
   withTemporaryStore((opened) => (store = opened));
   const input = onrampFlow.input.parse(onramp.input('r-1'));
@@ -21,7 +21,7 @@ describe('a start without a gateway', () => {
   };
   const flowIdOf = (word: string) => `onramp/${newReference(word)}`;
 
-  it('is recorded as unproven, with its amount, once', async () => {
+  it('records in the audit log, once, a start that no gateway made, as unproven, with its amount', async () => {
     const flowId = flowIdOf('foreign');
     const entry = {
       actor: 'another Temporal client',
@@ -33,13 +33,13 @@ describe('a start without a gateway', () => {
     expect(await startsAfter(flowIdOf('other-content'), 'of something else')).toMatchObject([entry]);
   });
 
-  it('is recorded without an amount for a kind that moves no money', async () => {
+  it('records no amount for a kind that moves no money', async () => {
     const [entry] = await startsAfter(flowIdOf('no-money'), null, {});
     expect(entry).toMatchObject({ means: 'unproven' });
     for (const member of ['amount', 'currency']) expect(entry?.details).not.toHaveProperty(member);
   });
 
-  it('is none if the gateway of this store started it, also before a rotation of its key, or if that is not known', async () => {
+  it('records nothing if a gateway of this store made the start, by a present or earlier key, or that is not known', async () => {
     for (const startedWith of ['new', 'old older', undefined]) {
       expect(await startsAfter(flowIdOf('ours'), startedWith)).toEqual([]);
     }

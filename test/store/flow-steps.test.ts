@@ -20,12 +20,12 @@ const inAttempt = <T>(attempt: number, run: () => Promise<T>): Promise<T> =>
 const down = () => Promise.reject(new ServiceUnavailableError('getCryptoSend', 'timeout'));
 const busy = (afterMs: number) => () => Promise.reject(new RateLimitedError('getCryptoSend', afterMs));
 
-describe('the activities that work from the definition of a kind', () => {
+describe('the activities of a flow, by the definition of its kind:', () => {
   let store: Store;
   withTemporaryStore((opened) => (store = opened));
   const activities = (replaced: Replaced = {}) => createFlowStepActivities(depsOver(store, replaced));
 
-  describe('the status of a flow', () => {
+  describe('lookAtStatus', () => {
     type Lookups = Readonly<Record<string, () => Promise<unknown>>>;
     /** What an onramp is said to be, and which lookups were made. */
     const onrampLooked = async (service: Lookups) => {
@@ -46,13 +46,13 @@ describe('the activities that work from the definition of a kind', () => {
     const [first, second] = ['getOnChainDeposit', 'getMobileMoneyDeposit'];
     const legs = { mobile_money: { status: 'SUCCESSFUL' }, onchain: { status: 'PENDING' } };
 
-    it('is read from one lookup if that suffices', async () => {
+    it('makes one lookup if that suffices', async () => {
       const { found, asked } = await onrampLooked({ [first]: async () => legs });
       expect(found).toMatchObject({ says: 'shown', record: { status: 'CRYPTO_PENDING' } });
       expect(asked).toEqual([first]);
     });
 
-    it('is read from both if the first one does not suffice, or does not know it', async () => {
+    it('makes the second lookup if the first one does not suffice, or has no record', async () => {
       const half = await onrampLooked({ [first]: async () => ({ onchain: { status: 'PENDING' } }), [second]: paid });
       expect(half.found).toMatchObject({
         says: 'shown',
@@ -63,18 +63,18 @@ describe('the activities that work from the definition of a kind', () => {
       expect(unknown.found).toMatchObject({ says: 'shown', record: { status: 'FIAT_SUCCESSFUL' } });
     });
 
-    it('is absent only if neither lookup knows it', async () => {
+    it('returns absent only if neither lookup has a record', async () => {
       expect((await onrampLooked({ [first]: missing, [second]: missing })).found).toEqual({ says: 'absent' });
     });
 
-    it('is not absent if one does not know it, and the other refuses to say or is away', async () => {
+    it('returns cannot-tell if one lookup has no record, and the other is refused or fails', async () => {
       const refused = await onrampLooked({ [first]: missing, [second]: refuses });
       expect(refused.found).toMatchObject({ says: 'cannot-tell', refused: true });
       const away = await onrampLooked({ [first]: missing, [second]: down });
       expect(away.found).toMatchObject({ says: 'cannot-tell', refused: false });
     });
 
-    it('is what the first lookup shows if the second one is refused, or knows nothing; not if it is away', async () => {
+    it('returns what the first lookup shows if the second one is refused or has no record, and cannot-tell if it fails', async () => {
       const onChain = async () => ({ onchain: { status: 'SUCCESSFUL' } });
       for (const other of [refuses, missing]) {
         const { found } = await onrampLooked({ [first]: onChain, [second]: other });
@@ -84,26 +84,26 @@ describe('the activities that work from the definition of a kind', () => {
       expect(found).toMatchObject({ says: 'cannot-tell', refused: false });
     });
 
-    it('is unknown, without another question, if the first lookup cannot tell', async () => {
+    it('returns cannot-tell, without a second lookup, if the first one is refused', async () => {
       const { found, asked } = await onrampLooked({ [first]: refuses, [second]: paid });
-      expect(found).toMatchObject({ says: 'cannot-tell', refused: true, why: expect.stringContaining('403') });
+      expect(found).toMatchObject({ says: 'cannot-tell', refused: true });
       expect(asked).toEqual([first]);
     });
 
-    it('is unknown if a fact of the record cannot be read: it may be the status of another payment', async () => {
+    it('returns cannot-tell if a fact of the record cannot be read: it may be the status of another payment', async () => {
       const unreadable = { ...legs, mobile_money: { status: 'SUCCESSFUL', amount: undefined } };
       const { found } = await onrampLooked({ [first]: async () => unreadable });
-      expect(found).toEqual({ says: 'cannot-tell', why: expect.stringContaining('fiatAmount'), refused: false });
+      expect(found).toEqual({ says: 'cannot-tell', why: expect.any(String), refused: false });
     });
 
-    it('is refused, and not only unknown, for a kind without a lookup', async () => {
+    it('returns cannot-tell as refused for a kind without a lookup', async () => {
       const reference = newReference('no-lookup');
       const order = { flowId: `bank-checkout/${reference}`, input: bankCheckout.input(reference) };
       const found = await inAttempt(1, () => activities().lookAtStatus(order));
       expect(found).toEqual({ says: 'cannot-tell', why: expect.any(String), refused: true });
     });
 
-    it('of a kind without a second lookup is read from its one', async () => {
+    it('makes the one lookup of a kind that has one', async () => {
       const reference = newReference('one');
       const made = activities({ service: { getCryptoSend: async () => ({ status: 'PENDING' }) } });
       const order = { flowId: `crypto-send/${reference}`, input: cryptoSend.input(reference) };
@@ -114,7 +114,7 @@ describe('the activities that work from the definition of a kind', () => {
     });
   });
 
-  describe('the wait for another status', () => {
+  describe('awaitStatus', () => {
     const waited = (answer: () => Promise<unknown>, more: Partial<StatusOrder> = {}, attempt = 1) => {
       const reference = newReference('waited');
       const made = activities({ service: { getCryptoSend: answer } });
@@ -125,7 +125,7 @@ describe('the activities that work from the definition of a kind', () => {
     const soon = { type: 'not_yet', nonRetryable: false, nextRetryDelay: 2_000 };
     const unasked = () => Promise.reject(new Error('it was asked'));
 
-    it('ends with a status that its flow does not know', async () => {
+    it('returns a status that its flow has not seen', async () => {
       expect(await waited(shows('SUCCESS'))).toMatchObject({ status: 'SUCCESS', facts: {} });
     });
 
@@ -134,25 +134,25 @@ describe('the activities that work from the definition of a kind', () => {
       ['there is no status', shows(null)],
       ['the service does not show it yet', missing],
       ['the lookup is refused', refuses],
-    ])('goes on while %s', async (_, answer) => {
+    ])('fails as not_yet while %s', async (_, answer) => {
       await expect(waited(answer)).rejects.toMatchObject(soon);
     });
 
-    it('goes on if the service is away, and leaves it alone for as long as it asks', async () => {
+    it('fails as service_unavailable if the service is away, for as long as that asks', async () => {
       const away = { type: 'service_unavailable', nonRetryable: false };
       await expect(waited(down)).rejects.toMatchObject({ ...away, nextRetryDelay: 2_000 });
       await expect(waited(busy(90_000))).rejects.toMatchObject({ ...away, nextRetryDelay: 90_000 });
       await expect(waited(busy(500))).rejects.toMatchObject({ ...away, nextRetryDelay: 2_000 });
     });
 
-    it('asks for the first time only after the time that its definition gives, and at once if that is none', async () => {
+    it('makes the first lookup only after firstLookMs, and at once if that is 0', async () => {
       const later = { firstLookMs: 45_000 };
       await expect(waited(unasked, later)).rejects.toMatchObject({ ...soon, nextRetryDelay: 45_000 });
       expect(await waited(shows('SUCCESS'), later, 2)).toMatchObject({ status: 'SUCCESS' });
       expect(await waited(shows('SUCCESS'), { firstLookMs: 0 }, 1)).toMatchObject({ status: 'SUCCESS' });
     });
 
-    it('asks less often while a person decides, and no more often than it may', async () => {
+    it('looks less often while a person decides, and not more often than atLeastMs', async () => {
       const pending = shows('PENDING');
       await expect(waited(pending, { isParked: true })).rejects.toMatchObject({ nextRetryDelay: 15_000 });
       await expect(waited(pending, { atLeastMs: 10_000 })).rejects.toMatchObject({ nextRetryDelay: 10_000 });
@@ -161,7 +161,7 @@ describe('the activities that work from the definition of a kind', () => {
     });
   });
 
-  describe('the lookup of one step', () => {
+  describe('lookAtStep', () => {
     const looked = (answer: () => Promise<unknown>, more: Record<string, unknown> = {}) => {
       const reference = newReference('step');
       const made = activities({ service: { getInvoice: answer } });
@@ -171,7 +171,7 @@ describe('the activities that work from the definition of a kind', () => {
     const invoice = { amount: '1000.5', currency: 'KES' };
     const soon = { type: 'not_yet', nonRetryable: false, nextRetryDelay: 2_000 };
 
-    it('ends with the facts of its record', async () => {
+    it('returns the facts of the record', async () => {
       expect(await looked(async () => ({ invoice, accountNumber: '0012345678' }))).toEqual({
         ...invoice,
         bankAccount: '…5678',
@@ -179,51 +179,58 @@ describe('the activities that work from the definition of a kind', () => {
     });
 
     it.each([
-      ['there is no record', missing, /does not show it yet/],
-      ['the record shows no invoice', async () => ({ status: 'PENDING' }), /does not show it yet/],
-      ['the lookup is refused', refuses, /refused \(403\)/],
-      [
-        'a fact cannot be read',
-        async () => ({ invoice: { ...invoice, amount: {} }, accountNumber: '1' }),
-        /cannot be read/,
-      ],
-    ])('goes on while %s', async (_, answer, message) => {
-      await expect(looked(answer)).rejects.toMatchObject({ ...soon, message: expect.stringMatching(message) });
+      ['there is no record', missing],
+      ['the record shows no invoice', async () => ({ status: 'PENDING' })],
+      ['the lookup is refused', refuses],
+      ['a fact cannot be read', async () => ({ invoice: { ...invoice, amount: {} }, accountNumber: '1' })],
+    ])('fails as not_yet while %s', async (_, answer) => {
+      await expect(looked(answer)).rejects.toMatchObject(soon);
     });
 
-    it('takes its turns in the time scale of its flow', async () => {
+    it("fails as not_yet for a shorter time if its flow's time is scaled", async () => {
       await expect(looked(missing, { timeScale: 0.1 })).rejects.toMatchObject({ ...soon, nextRetryDelay: 200 });
     });
 
-    it('goes on if the service is away, and leaves it alone for as long as it asks', async () => {
+    it('fails as service_unavailable if the service is away, for as long as that asks', async () => {
       const away = { type: 'service_unavailable', nonRetryable: false };
       await expect(looked(down)).rejects.toMatchObject({ ...away, nextRetryDelay: 2_000 });
       await expect(looked(busy(90_000))).rejects.toMatchObject({ ...away, nextRetryDelay: 90_000 });
       await expect(looked(busy(500))).rejects.toMatchObject({ ...away, nextRetryDelay: 2_000 });
     });
 
-    it('at an operation that cannot be looked up ends the flow, instead of going on for ever', async () => {
+    it('fails for good, as invalid_input, for an operation without a lookup', async () => {
       const reference = newReference('no-lookup');
       const order = { flowId: `bank-checkout/${reference}`, step: 'checkout', input: bankCheckout.input(reference) };
       await expect(inAttempt(1, () => activities().lookAtStep(order))).rejects.toMatchObject({
         type: 'invalid_input',
         nonRetryable: true,
-        message: expect.stringContaining('createBankCheckout'),
+      });
+    });
+
+    it('fails for good, as invalid_input, if its kind has no such step', async () => {
+      const reference = newReference('no-step');
+      const pin = await pinOf({ store, account: 'default' });
+      const order = { flowId: `crypto-send/${reference}`, step: 'resend', input: cryptoSend.input(reference), pin };
+      await expect(inAttempt(1, () => activities().describeStep(order))).rejects.toMatchObject({
+        type: 'invalid_input',
+        nonRetryable: true,
       });
     });
   });
 
-  describe('the preparation of a flow', () => {
+  describe('prepareFlow', () => {
     const prepared = async (flowId: string, input: unknown, replaced: Replaced = {}, more: object = {}) =>
       inAttempt(1, () => activities(replaced).prepareFlow({ flowId, input, ...more }));
     const sendOf = (reference: string, more: object = {}) => ({ ...cryptoSend.input(reference), ...more });
-    const ended = (message: RegExp) => ({
-      type: 'invalid_input',
-      nonRetryable: true,
-      message: expect.stringMatching(message),
-    });
+    const ended = { type: 'invalid_input', nonRetryable: true };
+    /** The members of the input that the failure names. */
+    const wrongMembers = async (flowId: string, input: unknown): Promise<readonly string[]> => {
+      const failure = await prepared(flowId, input).catch((error: unknown) => error);
+      expect(failure).toMatchObject(ended);
+      return (failure as Error).message.split('; ').map((problem) => problem.split(': ', 1)[0] ?? '');
+    };
 
-    it('names each POST whose part of the input is there, with its claim and its facts', async () => {
+    it('returns each step whose part of the input is there, with its claim and its facts', async () => {
       const reference = newReference('prepared');
       const flowId = `invoice-payment/${reference}`;
       const pin = await pinOf({ store, account: 'default' });
@@ -249,41 +256,37 @@ describe('the activities that work from the definition of a kind', () => {
       expect(described).toEqual({ ...both.steps['pay'], input: both.input });
     });
 
-    it('refuses an id that is not of its reference, or of no kind, so that one reference is one flow', async () => {
+    it("refuses a flow id that is not of the input's reference, or of no kind", async () => {
       const reference = newReference('id');
-      await expect(prepared(`crypto-send/${reference}-2`, sendOf(reference))).rejects.toMatchObject(
-        ended(new RegExp(`must be "crypto-send/${reference}"`)),
-      );
-      await expect(prepared(`lottery/${reference}`, sendOf(reference))).rejects.toMatchObject(ended(/no flow kind/));
+      for (const flowId of [`crypto-send/${reference}-2`, `lottery/${reference}`])
+        await expect(prepared(flowId, sendOf(reference))).rejects.toMatchObject(ended);
     });
 
-    it('names the members that are wrong', async () => {
+    it('names the members of the input that are wrong', async () => {
       const reference = newReference('wrong');
       const flowId = `crypto-send/${reference}`;
       const { chain: _chain, ...rest } = sendOf(reference, { cryptoAmount: '-1' });
-      await expect(prepared(flowId, rest)).rejects.toMatchObject(ended(/^(?=.*\bchain: )(?=.*\bcryptoAmount: ).*; /));
-      await expect(prepared(flowId, 'text')).rejects.toMatchObject(ended(/^input: /));
+      expect((await wrongMembers(flowId, rest)).toSorted()).toEqual(['chain', 'cryptoAmount']);
+      expect(await wrongMembers(flowId, 'text')).toEqual(['input']);
       const invoice = invoicePayment.input(reference);
       const nested = { ...invoice, bank: { ...invoice.bank, bankCode: { no: 7 } } };
-      await expect(prepared(`invoice-payment/${reference}`, nested)).rejects.toMatchObject(ended(/\bbank\.bankCode: /));
+      expect(await wrongMembers(`invoice-payment/${reference}`, nested)).toEqual(['bank.bankCode']);
     });
 
-    it('refuses an amount above the limit, also of what a step was given later', async () => {
+    it('refuses an amount above the limit of its token, also one that describeStep is given later', async () => {
       const reference = newReference('large');
       const limits = { maxAmounts: new Map([['USDC', '1']]) };
       const input = sendOf(reference, { token: 'USDC', cryptoAmount: '1.01' });
       const flowId = `crypto-send/${reference}`;
-      await expect(prepared(flowId, input, limits)).rejects.toMatchObject(ended(/^cryptoAmount: must be at most 1 /));
+      await expect(prepared(flowId, input, limits)).rejects.toMatchObject(ended);
       const order = { flowId, step: 'send', input, pin: await pinOf({ store, account: 'default' }) };
-      await expect(inAttempt(1, () => activities(limits).describeStep(order))).rejects.toMatchObject(
-        ended(/^cryptoAmount: must be at most 1 /),
-      );
+      await expect(inAttempt(1, () => activities(limits).describeStep(order))).rejects.toMatchObject(ended);
       expect(await prepared(flowId, { ...input, cryptoAmount: '1' }, limits)).toMatchObject({
         input: { cryptoAmount: '1' },
       });
     });
 
-    it('refuses a callback URL that leads to a forbidden place', async () => {
+    it('refuses a callback URL that the sender of callbacks does not allow', async () => {
       const reference = newReference('url');
       const callbacks = {
         problemOf: (url: string) => (url.includes('inside') ? 'leads inside' : undefined),
@@ -291,12 +294,12 @@ describe('the activities that work from the definition of a kind', () => {
       };
       const to = (host: string) =>
         prepared(`crypto-send/${reference}`, sendOf(reference, { callbackUrl: `https://${host}/` }), { callbacks });
-      await expect(to('inside.example')).rejects.toMatchObject(ended(/^callbackUrl: leads inside$/));
+      await expect(to('inside.example')).rejects.toMatchObject(ended);
       expect(await to('shop.example')).toMatchObject({ input: { callbackUrl: 'https://shop.example/' } });
       expect(await prepared(`crypto-send/${reference}`, sendOf(reference), { callbacks })).toMatchObject({ input: {} });
     });
 
-    it('takes an input that came unencrypted only if that is allowed', async () => {
+    it('refuses an input that came unencrypted, as plaintext_input, unless that is allowed', async () => {
       const reference = newReference('plain');
       const raw = { __plaintext: sendOf(reference) };
       await expect(prepared(`crypto-send/${reference}`, raw)).rejects.toMatchObject({
@@ -309,7 +312,7 @@ describe('the activities that work from the definition of a kind', () => {
       });
     });
 
-    it('pins a flow that was reset to the epoch before this one, and another one to this one', async () => {
+    it('pins a flow that was reset to the epoch before the present one, and every other flow to the present one', async () => {
       const reference = newReference('pinned');
       const raised = { ...store, deployment: { ...store.deployment, read: async () => ({ id: 's', epoch: 3 }) } };
       const epochOf = async (more: object) =>

@@ -10,7 +10,7 @@ import { newReference } from '../harness/references.js';
 import { asActivity, depsOver } from './deciding-activities.js';
 import { anEvent, withTemporaryStore } from './temporary-store.js';
 
-describe('what a flow does with the store itself', () => {
+describe('the activities of a flow with the store alone:', () => {
   let store: Store;
   withTemporaryStore((opened) => (store = opened));
 
@@ -38,11 +38,11 @@ describe('what a flow does with the store itself', () => {
       ...row,
       state,
       body: undefined,
-      unreadable: 'the key is missing',
+      unreadable: 'no key',
       ...more,
     });
 
-  it('reads its trusted events, oldest first, and the untrusted ones after them', async () => {
+  it('readInbox returns trusted events, oldest first, and untrusted ones after them', async () => {
     const { flowId, receive } = newFlow();
     const first = await receive('PENDING');
     const forged = await receive('FAILED', { proof: null });
@@ -54,7 +54,7 @@ describe('what a flow does with the store itself', () => {
     ]);
   });
 
-  it('reads an event that names another flow with that difference, and one that was purged by what is known of it', async () => {
+  it('readInbox returns an event whose body names another flow with that reference, and a purged one by what is known of it', async () => {
     const { flowId, receive } = newFlow();
     await receive('SUCCESSFUL', { body: { referenceId: 'of-another', status: 'SUCCESSFUL' } });
     expect(await read(flowId)).toMatchObject([{ trusted: true, facts: { reference: 'of-another' } }]);
@@ -66,17 +66,16 @@ describe('what a flow does with the store itself', () => {
     expect(await read('of-no-kind')).toEqual([]);
   });
 
-  it('waits for an event that a gateway may yet deliver, and cannot be decrypted here', async () => {
+  it('readInbox fails as unreadable_event, to be tried again, for a waiting event that cannot be decrypted here', async () => {
     const { flowId, receive } = newFlow();
     await receive('SUCCESSFUL');
     await expect(read(flowId, unread('waiting'))).rejects.toMatchObject({
       type: 'unreadable_event',
-      message: 'the key is missing',
       nonRetryable: false,
     });
   });
 
-  it('takes one that can never be read by what is known of it', async () => {
+  it('readInbox returns what is known of a quarantined event that cannot be decrypted', async () => {
     const { flowId, receive } = newFlow();
     const id = await receive('SUCCESSFUL');
     expect(await read(flowId, unread('quarantined'))).toMatchObject([
@@ -84,17 +83,17 @@ describe('what a flow does with the store itself', () => {
     ]);
   });
 
-  it('waits for a webhook under its reference that is yet to be matched', async () => {
+  it("readInbox fails as not_sent while a webhook under the flow's reference is to be matched", async () => {
     const { flowId, reference } = newFlow();
     const { id } = await store.inbox.receive(
       anEvent({ source: 'webhook', flowId: null, reference, toMatch: true, contentHash: flowId }),
     );
-    await expect(read(flowId)).rejects.toMatchObject({ message: expect.stringContaining('yet to be matched') });
+    await expect(read(flowId)).rejects.toMatchObject({ type: 'not_sent', nonRetryable: false });
     await store.inbox.match(id, { flowId: null, reference, status: null });
     expect(await read(flowId)).toEqual([]);
   });
 
-  it('reads no inbox of another deployment, and waits for a store that is away', async () => {
+  it("readInbox fails as other_deployment for another deployment's flow, and as store_unavailable while the store is away", async () => {
     const { flowId, reference } = newFlow();
     const pin = await pinOf({ store, account: 'default' });
     const claim = { operation: 'sendCrypto', reference, flowId, fingerprint: 'f', pin };
@@ -109,7 +108,7 @@ describe('what a flow does with the store itself', () => {
     await expect(read(forged.flowId, away)).rejects.toMatchObject({ type: 'store_unavailable' });
   });
 
-  it('opens one matter while it is parked, however often it says so, and closes it', async () => {
+  it('notifyParked opens one matter, however often it is called, and notifyUnparked resolves it', async () => {
     const { flowId } = newFlow();
     const since = '2026-01-01T00:00:00.000Z';
     const made = createActivities(depsOver(store));
@@ -126,7 +125,7 @@ describe('what a flow does with the store itself', () => {
     expect((await due())[0]).toMatchObject({ resolvedAtMs: expect.any(Number) });
   });
 
-  it('tries that on while the store is away', async () => {
+  it('notifyParked and notifyUnparked fail as store_unavailable while the store is away', async () => {
     const away = () => Promise.reject(new StoreUnavailableError('SQLITE_IOERR'));
     const matters = { ...store.matters, open: away, resolve: away };
     const made = createActivities(depsOver({ ...store, matters }));
@@ -137,7 +136,7 @@ describe('what a flow does with the store itself', () => {
     expect(await asActivity(() => made.takeTurn())).toBeUndefined();
   });
 
-  it('runs each activity on one queue; its first check also beside the workflows', () => {
+  it('each runs on one task queue, and prepareBridgeTransfer also on that of the workflows', () => {
     const deps = depsOver(store);
     const namesOn = (queue: (typeof QUEUES)[number]) => Object.keys(activitiesOn(deps, queue));
     const [flows, money, lookups, callbacks] = QUEUES.map(namesOn);

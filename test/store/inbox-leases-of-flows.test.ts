@@ -7,7 +7,7 @@ const flow = (n: number | string) => `bridge-transfer/r${n}`;
 const leaseAll = { proven: 10, unproven: 10, perFlow: 200, leaseMs: 30_000 };
 const LEASE_MS = 10_000;
 
-describeStores('a flow in the list of those that have leases', (kind) => {
+describeStores('a flow with events in the inbox', (kind) => {
   let temporary: TemporaryStore;
   let inbox: InboxStore;
   beforeEach(async () => {
@@ -25,7 +25,7 @@ describeStores('a flow in the list of those that have leases', (kind) => {
     return leased !== undefined;
   };
 
-  it('leaves it once it is leased with nothing waiting, because its events were settled in another way', async () => {
+  it('is quiet again once it is leased with nothing waiting, since its events were settled otherwise', async () => {
     const busy = await receive({ flowId: flow(2) });
     const id = await receive();
     await inbox.settle([{ id, state: 'late' }]);
@@ -35,7 +35,7 @@ describeStores('a flow in the list of those that have leases', (kind) => {
     expect(await leasedIds(other.inbox)).toEqual([]);
   });
 
-  it('does not come into it by the retry of an event that was settled', async () => {
+  it('stays quiet when an event that was settled is received again', async () => {
     const event = anEvent();
     await inbox.receive(event, LEASE_MS);
     await inbox.markDelivered(flow(1), [event.id]);
@@ -44,7 +44,7 @@ describeStores('a flow in the list of those that have leases', (kind) => {
     expect(await isQuiet()).toBe(true);
   });
 
-  it('does not come into it by the replay of an event whose body is gone, nor by a start with nothing to deliver', async () => {
+  it('stays quiet when an event whose body is gone is replayed, and when it starts with nothing to deliver', async () => {
     const id = await receive();
     await leasedIds();
     await inbox.markDelivered(flow(1), [id]);
@@ -56,7 +56,7 @@ describeStores('a flow in the list of those that have leases', (kind) => {
     expect(await isQuiet()).toBe(true);
   });
 
-  it('stays leased if its holder delivered nothing', async () => {
+  it('stays leased if its holder marks nothing as delivered', async () => {
     const other = await temporary.open();
     const id = await receive();
     expect(await leasedIds()).toEqual([id]);
@@ -66,7 +66,7 @@ describeStores('a flow in the list of those that have leases', (kind) => {
     expect(await inbox.get(id)).toMatchObject({ state: 'delivered' });
   });
 
-  it('is put off by another gateway from the moment at which the lease of its holder ends', async () => {
+  it('is deferred by another gateway only once the lease of its holder has ended', async () => {
     const other = await temporary.open();
     const id = await receive();
     await leasedIds();
@@ -80,7 +80,7 @@ describeStores('a flow in the list of those that have leases', (kind) => {
     expect(await leasedIds(other.inbox)).toEqual([id]);
   });
 
-  it('has something proven only as long as a proven event of it waits', async () => {
+  it('is leased as proven only while a proven event of it waits', async () => {
     const proven = await receive();
     const forged = await receive({ proof: null });
     expect(await inbox.lease(leaseAll)).toMatchObject([{ hasProven: true }]);
@@ -90,7 +90,7 @@ describeStores('a flow in the list of those that have leases', (kind) => {
     expect((await inbox.waitingOf(flow(1), 9)).map(({ id }) => id)).toEqual([forged]);
   });
 
-  it('has something proven when it starts if a proven event waited for it, whatever is forged before', async () => {
+  it('is leased as proven when it starts if a proven event waited for it, whatever was forged before', async () => {
     const forged = await receive({ proof: null });
     const proven = await receive();
     const settled = await receive({ flowId: flow(2) });
@@ -106,7 +106,7 @@ describeStores('a flow in the list of those that have leases', (kind) => {
     expect(await leasedIds(inbox, { ...leaseAll, proven: 0 })).toEqual([only]);
   });
 
-  it('gets the unproven events that waited for it, however many have no body, a proof, or another state', async () => {
+  it('gets, at its start, the unproven event that waited for it behind many without a body, with a proof, or in another state', async () => {
     const many = (members: Parameters<typeof anEvent>[0]) =>
       Promise.all(Array.from({ length: 20 }, () => receive(members)));
     const bare = [...(await many({ proof: null })), await receive()];
@@ -124,12 +124,12 @@ describeStores('a flow in the list of those that have leases', (kind) => {
     expect((await inbox.counts()).byState).toMatchObject({ waiting: 21, unmatched: 21, unverified: 20 });
   });
 
-  it('gives up no event that was delivered or settled meanwhile', async () => {
+  it('gives up, by markUnmatched, no event that was delivered or settled meanwhile', async () => {
     const ids = [await receive(), await receive(), await receive()];
     await leasedIds();
     await inbox.markDelivered(flow(1), ids.slice(0, 2));
     await inbox.settle([{ id: ids[0] ?? '', state: 'applied' }]);
-    await inbox.markUnmatched(flow(1), ids, 'No such flow.');
+    await inbox.markUnmatched(flow(1), ids, 'no flow');
     const states = await Promise.all(ids.map(async (id) => (await inbox.get(id))?.state));
     expect(states).toEqual(['applied', 'delivered', 'unmatched']);
   });

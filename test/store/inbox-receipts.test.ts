@@ -21,29 +21,31 @@ describeStores('the receipt of an event', (kind) => {
   afterEach(() => temporary.remove());
 
   const receive = (members: Members = {}) => inbox.receive(anEvent(members));
-  const state = async (id: string) => (await inbox.get(id))?.state;
 
-  it('keeps one without a body', async () => {
+  it('keeps an event without a body', async () => {
     const { id } = await receive({ body: undefined });
     expect(await inbox.get(id)).toMatchObject({ body: undefined, state: 'waiting' });
   });
 
-  it.each(['signature', null] as const)('knows the same content by an earlier key (proof: %s)', async (proof) => {
-    const first = await receive({ proof, contentHash: 'old' });
-    const again = { proof, contentHash: 'new', earlierHashes: ['older', 'old'] };
-    expect(await receive(again)).toEqual({ kind: 'duplicate', id: first.id });
-    expect(await inbox.get(first.id)).toMatchObject({ repeats: 1 });
-    const others: Members[] = [
-      { proof: proof === null ? 'signature' : null },
-      { source: 'settlement' },
-      { flowId: 'bridge-transfer/r2' },
-      { earlierHashes: ['older'] },
-    ];
-    for (const other of others) expect(await receive({ ...again, ...other })).toMatchObject({ kind: 'stored' });
-    expect(await receive(again)).toEqual({ kind: 'duplicate', id: first.id });
-  });
+  it.each(['signature', null] as const)(
+    'is a duplicate by a hash of an earlier key, of its source, flow and trust alone (proof: %s)',
+    async (proof) => {
+      const first = await receive({ proof, contentHash: 'old' });
+      const again = { proof, contentHash: 'new', earlierHashes: ['older', 'old'] };
+      expect(await receive(again)).toEqual({ kind: 'duplicate', id: first.id });
+      expect(await inbox.get(first.id)).toMatchObject({ repeats: 1 });
+      const others: Members[] = [
+        { proof: proof === null ? 'signature' : null },
+        { source: 'settlement' },
+        { flowId: 'bridge-transfer/r2' },
+        { earlierHashes: ['older'] },
+      ];
+      for (const other of others) expect(await receive({ ...again, ...other })).toMatchObject({ kind: 'stored' });
+      expect(await receive(again)).toEqual({ kind: 'duplicate', id: first.id });
+    },
+  );
 
-  it('knows a webhook again whichever flow it is found to be of, and any other event only for its own', async () => {
+  it('is a duplicate for a webhook whichever flow it is found to be of, and for another source only for its own flow', async () => {
     const webhook = { source: 'webhook', contentHash: 'w' } as const;
     const first = await receive({ ...webhook, flowId: null, toMatch: true });
     expect(await receive(webhook)).toEqual({ kind: 'duplicate', id: first.id });
@@ -55,7 +57,7 @@ describeStores('the receipt of an event', (kind) => {
     expect(rows.map((row) => row['came_to'])).toEqual(['', '', flowId]);
   });
 
-  it('takes a copy of what was quarantined for a new event, and of nothing else', async () => {
+  it('stores a copy of a quarantined event as a new one, and no copy of a conflicting one', async () => {
     const { id } = await receive({ contentHash: 'q' });
     await inbox.settle([{ id, state: 'quarantined' }]);
     const copy = await receive({ contentHash: 'q' });
@@ -64,14 +66,7 @@ describeStores('the receipt of an event', (kind) => {
     expect(await receive({ contentHash: 'q' })).toEqual({ kind: 'duplicate', id: copy.id });
   });
 
-  it('is settled in no state that settles nothing', async () => {
-    const { id } = await receive();
-    for (const open of ['waiting', 'delivered'] as const)
-      await expect(inbox.settle([{ id, state: open }])).rejects.toThrow('NOT_A_SETTLEMENT');
-    expect(await state(id)).toBe('waiting');
-  });
-
-  it('is listed by several conditions at once, and by whether it is trusted', async () => {
+  it('is found by list with several conditions at once, and by whether it is trusted', async () => {
     const [a, b] = [await receive(), await receive({ proof: null })];
     const other = await receive({ flowId: 'bridge-transfer/r2' });
     await inbox.settle([{ id: a.id, state: 'late' }]);
@@ -83,7 +78,7 @@ describeStores('the receipt of an event', (kind) => {
     expect(await listed({ flowId, after: b.id, trusted: false })).toEqual([]);
   });
 
-  it('leaves a body that is cleared later, however many there are', async () => {
+  it('leaves a body that purgeBodies clears, of however many events', async () => {
     const body = kind === 'postgres' ? `'\\x00'::bytea` : `X'00'`;
     await temporary.execute(`INSERT INTO inbox
       (id, source, came_to, came_trusted, content_hash, body, state, received_at)
@@ -95,7 +90,7 @@ describeStores('the receipt of an event', (kind) => {
   });
 });
 
-describe('the inbox on a connection', () => {
+describe('the inbox of a store', () => {
   let temporary: TemporaryStore;
   let db: SqlConnection;
   beforeEach(async () => {
@@ -114,20 +109,17 @@ describe('the inbox on a connection', () => {
   it.each([
     ['is unavailable', new StoreUnavailableError('SQLITE_FULL')],
     ['refuses the statement', new StoreRequestError('SQLITE_ERROR')],
-  ])(
-    'that %s when a repetition is counted passes that on: the event is not said to have an id in use',
-    async (_, error) => {
-      await inboxOn(db).receive(anEvent({ contentHash: 'h' }));
-      let writes = 0;
-      const write: SqlConnection['write'] = (steps, turn) => {
-        writes += 1;
-        return writes === 2 ? Promise.reject(error) : db.write(steps, turn);
-      };
-      await expect(inboxOn({ ...db, write }).receive(anEvent({ contentHash: 'h' }))).rejects.toBe(error);
-    },
-  );
+  ])('fails with the error of the connection, if that %s while a repetition is counted', async (_, error) => {
+    await inboxOn(db).receive(anEvent({ contentHash: 'h' }));
+    let writes = 0;
+    const write: SqlConnection['write'] = (steps, turn) => {
+      writes += 1;
+      return writes === 2 ? Promise.reject(error) : db.write(steps, turn);
+    };
+    await expect(inboxOn({ ...db, write }).receive(anEvent({ contentHash: 'h' }))).rejects.toBe(error);
+  });
 
-  it('lets other requests go on while it opens a long list', async () => {
+  it('decrypts a long list in turns of 50, so that other requests go on', async () => {
     const inbox = inboxOn(db);
     await Promise.all(Array.from({ length: 120 }, () => inbox.receive(anEvent())));
     let opened = 0;

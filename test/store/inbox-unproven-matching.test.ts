@@ -29,7 +29,7 @@ describeStores('an event of the inbox', (kind) => {
   const webhook = (members: Parameters<typeof anEvent>[0] = {}) =>
     receive({ source: 'webhook', flowId: null, toMatch: true, ...members });
 
-  it('that names no flow is listed to be matched with others of its kind, page by page, as long as it waits', async () => {
+  it('that names no flow is listed by toMatch, proven or not, page by page, as long as it waits', async () => {
     const proven = [await webhook(), await webhook(), await webhook()];
     const unproven = [await webhook({ proof: null }), await webhook({ proof: null })];
     const done = await webhook();
@@ -44,7 +44,7 @@ describeStores('an event of the inbox', (kind) => {
     expect(await toMatch(false, 9, unproven[1])).toEqual([]);
   });
 
-  it('holds back its reference only if it is proven and names no flow', async () => {
+  it('is found by hasToMatch of its reference only if it is proven and names no flow', async () => {
     await webhook({ reference: 'r1', proof: null });
     await receive({ reference: 'r1' });
     expect(await inbox.hasToMatch('r1')).toBe(false);
@@ -52,7 +52,7 @@ describeStores('an event of the inbox', (kind) => {
     expect([await inbox.hasToMatch('r1'), await inbox.hasToMatch('r2')]).toEqual([true, false]);
   });
 
-  it('is matched once, with what it says then, and is due for its flow at once', async () => {
+  it('is matched once, takes reference and status from that, and is due for its flow at once', async () => {
     const [id, lost] = [await webhook({ reference: null, status: null }), await webhook()];
     const labels = { flowId, reference: 'r1', status: 'PAID' };
     await inbox.match(id, labels);
@@ -68,7 +68,7 @@ describeStores('an event of the inbox', (kind) => {
     ]);
   });
 
-  it('that is still to be matched stays so if it is replayed', async () => {
+  it('that is to be matched stays so if it is replayed', async () => {
     const id = await webhook();
     expect(await inbox.replay(id)).toMatchObject({ state: 'waiting', flowId: null });
     expect((await inbox.toMatch({ proven: true, most: 9 })).map((row) => row.id)).toEqual([id]);
@@ -86,7 +86,7 @@ describeStores('an event of the inbox', (kind) => {
     return createUnprovenInbox({ ...db, read }).dropUnproven({ before: before(), atMost: 9, ofNoFlow });
   };
 
-  it('without proof is not deleted if a person vouches for it meanwhile, whatever becomes of it then', async () => {
+  it('without proof is not deleted by dropUnproven if a person vouches for it meanwhile', async () => {
     const [id, other] = [await receive({ proof: null }), await receive({ proof: null })];
     await inbox.settle([id, other].map((one) => ({ id: one, state: 'unverified' as const })));
     temporary.clock.advance(1);
@@ -99,7 +99,7 @@ describeStores('an event of the inbox', (kind) => {
     expect(await inbox.get(other)).toBeUndefined();
   });
 
-  it('without proof is not deleted if its flow starts meanwhile', async () => {
+  it('without proof is not deleted by dropUnproven if its flow starts meanwhile', async () => {
     const [id, other] = [await receive({ proof: null }), await receive({ proof: null, flowId: 'bridge-transfer/r2' })];
     await inbox.settle([id, other].map((one) => ({ id: one, state: 'unmatched' as const })));
     temporary.clock.advance(1);
@@ -108,7 +108,7 @@ describeStores('an event of the inbox', (kind) => {
     expect(await inbox.get(other)).toBeUndefined();
   });
 
-  it('without proof is deleted although older ones wait for their flow', async () => {
+  it('without proof is deleted by dropUnproven although older ones wait for their flow', async () => {
     const waiting = await receive({ proof: null });
     temporary.clock.advance(1);
     await receive({ proof: null, flowId: null });
@@ -118,7 +118,7 @@ describeStores('an event of the inbox', (kind) => {
     expect((await inbox.list({})).map(({ id }) => id)).toEqual([waiting]);
   });
 
-  it('without proof counts for its flow once it is past waiting, up to a number', async () => {
+  it('without proof counts in untrustedTaken of its flow once it is past waiting, up to a number', async () => {
     const taken = async (most: number) => inbox.untrustedTaken(flowId, most);
     const ids = await Promise.all([1, 2, 3].map(() => receive({ proof: null })));
     await inbox.markDelivered(flowId, [await receive()]);
@@ -129,7 +129,7 @@ describeStores('an event of the inbox', (kind) => {
     expect([await taken(9), await taken(1)]).toEqual([2, 1]);
   });
 
-  it('without proof was shown to its flow in some states, by its status word', async () => {
+  it('without proof is found by hasShownUntrusted, by its status word, while delivered or unverified', async () => {
     const shown = (...words: string[]) => inbox.hasShownUntrusted(flowId, words);
     const id = await receive({ proof: null, status: 'completed' });
     const proven = await receive({ status: 'FAILED' });

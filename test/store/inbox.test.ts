@@ -28,8 +28,8 @@ describeStores('the inbox', (kind) => {
     (await by.lease(options)).flatMap(({ rows }) => rows.map(({ id }) => id));
   const state = async (id: string) => (await inbox.get(id))?.state;
 
-  describe('receiving', () => {
-    it('keeps all of an event', async () => {
+  describe('receive', () => {
+    it('keeps all members of an event', async () => {
       const event = anEvent({ body: { name: 'Jane', list: [1, null] } });
       expect(await inbox.receive(event)).toEqual({ kind: 'stored', id: event.id });
       expect(await inbox.get(event.id)).toEqual({
@@ -44,7 +44,7 @@ describeStores('the inbox', (kind) => {
       expect(await inbox.get('other')).toBeUndefined();
     });
 
-    it('counts the same content as a repeat of the first, whatever its delivery id and state', async () => {
+    it("counts the same content as a repeat of the first event, whatever that one's state", async () => {
       const id = await receive({ contentHash: 'h' });
       await inbox.markDelivered(flow(1), [id]);
       await inbox.settle([{ id, state: 'applied' }]);
@@ -53,7 +53,7 @@ describeStores('the inbox', (kind) => {
       expect(await leasedIds()).toEqual([]);
     });
 
-    it('tells events apart by endpoint, by flow and by whether they came trusted', async () => {
+    it('distinguishes equal content by source, by flow and by whether it came trusted', async () => {
       const same = { contentHash: 'h' };
       const ids = await Promise.all([
         receive(same),
@@ -67,7 +67,7 @@ describeStores('the inbox', (kind) => {
       expect(await inbox.receive(anEvent({ ...same, flowId: null }))).toMatchObject({ kind: 'duplicate' });
     });
 
-    it('is one row for a thousand copies that come at once through two stores', async () => {
+    it('makes one row of a thousand copies that come at once through two connections', async () => {
       const stores = [store, await temporary.open()];
       const received = await Promise.all(
         Array.from({ length: 1000 }, (_, n) => (stores[n % 2] ?? store).inbox.receive(anEvent({ contentHash: 'h' }))),
@@ -77,11 +77,13 @@ describeStores('the inbox', (kind) => {
       expect((await inbox.counts()).repeats).toBe(999);
     });
 
-    it('takes a retry of itself for a duplicate, and refuses an id that another event has', async () => {
+    it('takes an event that comes again for a duplicate, and refuses the id of another event as EVENT_ID_IN_USE', async () => {
       const event = anEvent();
       await inbox.receive(event);
       expect(await inbox.receive(event)).toEqual({ kind: 'duplicate', id: event.id });
-      await expect(inbox.receive({ ...event, contentHash: 'other' })).rejects.toThrow('EVENT_ID_IN_USE');
+      await expect(inbox.receive({ ...event, contentHash: 'other' })).rejects.toMatchObject({
+        code: 'EVENT_ID_IN_USE',
+      });
     });
 
     it('keeps an event that names no flow as unmatched, and never leases it', async () => {
@@ -92,8 +94,8 @@ describeStores('the inbox', (kind) => {
     });
   });
 
-  describe('settling', () => {
-    it('happens once, except that unverified may rise', async () => {
+  describe('settle', () => {
+    it('writes a state once, except over unverified', async () => {
       const id = await receive();
       await leasedIds();
       await inbox.markDelivered(flow(1), [id]);
@@ -117,19 +119,21 @@ describeStores('the inbox', (kind) => {
       expect(await inbox.unsettledFlows({ limit: 9, ageMs: 0 })).toEqual([]);
     });
 
-    it('takes a waiting row out of the way of the dispatcher', async () => {
+    it('takes a waiting event from what is leased', async () => {
       const id = await receive();
       await inbox.settle([{ id, state: 'late' }]);
       await inbox.releaseWaiting(flow(1));
       expect(await leasedIds()).toEqual([]);
     });
 
-    it('is never to a state that settles nothing', async () => {
+    it('refuses waiting and delivered as NOT_A_SETTLEMENT', async () => {
       const id = await receive();
-      await expect(inbox.settle([{ id, state: 'delivered' }])).rejects.toThrow('NOT_A_SETTLEMENT');
+      for (const open of ['waiting', 'delivered'] as const)
+        await expect(inbox.settle([{ id, state: open }])).rejects.toMatchObject({ code: 'NOT_A_SETTLEMENT' });
+      expect(await state(id)).toBe('waiting');
     });
 
-    it('is due for flows with delivered rows, longest waiting first', async () => {
+    it('is due (unsettledFlows) for flows with delivered events of some age, oldest first', async () => {
       const a = await receive({ flowId: flow('a') });
       const b = await receive({ flowId: flow('b') });
       const b2 = await receive({ flowId: flow('b') });
@@ -147,7 +151,7 @@ describeStores('the inbox', (kind) => {
   });
 
   describe('replay', () => {
-    it('delivers a settled row again', async () => {
+    it('makes a settled event wait again', async () => {
       const id = await receive();
       await inbox.markDelivered(flow(1), [id]);
       await inbox.settle([{ id, state: 'late', detail: 'closed' }]);
@@ -161,7 +165,7 @@ describeStores('the inbox', (kind) => {
       expect(await inbox.replay('other')).toBeUndefined();
     });
 
-    it('of a row without a flow goes to the one that a person names; of any other row, to its own', async () => {
+    it('sends an event of no flow to the one that is named, and any other event to its own flow', async () => {
       const [id, again] = [await receive({ flowId: null, contentHash: 'h' }), await receive({ contentHash: 'h' })];
       expect(await inbox.replay(id)).toMatchObject({ state: 'unmatched', flowId: null });
       expect(await inbox.replay(id, { flowId: flow(2) })).toMatchObject({ state: 'waiting', flowId: flow(2) });
@@ -169,7 +173,7 @@ describeStores('the inbox', (kind) => {
       expect(await leasedIds()).toEqual([id, again]);
     });
 
-    it('for which a person vouches is not undone by what the flow said before', async () => {
+    it("with a person's proof is not undone by a state that comes for the delivery before it", async () => {
       const id = await receive({ proof: null });
       await inbox.markDelivered(flow(1), [id]);
       await inbox.settle([{ id, state: 'unverified' }]);
@@ -181,7 +185,7 @@ describeStores('the inbox', (kind) => {
       expect(await state(id)).toBe('applied');
     });
 
-    it('leaves the forgery and the genuine event of equal content two events', async () => {
+    it("with a person's proof leaves a genuine event of equal content another event", async () => {
       const forged = await receive({ contentHash: 'h', proof: null });
       await inbox.replay(forged, { proof: 'person' });
       const genuine = await receive({ contentHash: 'h' });
@@ -190,8 +194,8 @@ describeStores('the inbox', (kind) => {
     });
   });
 
-  describe('looking', () => {
-    it('lists newest first, page by page, by flow and state', async () => {
+  describe('list', () => {
+    it('returns the newest first, page by page, by flow and state', async () => {
       const ids: string[] = [];
       for (let n = 0; n < 5; n += 1) ids.unshift(await receive({ flowId: flow(n % 2) }));
       const listed = async (query: Parameters<InboxStore['list']>[0]) => (await inbox.list(query)).map(({ id }) => id);
@@ -203,7 +207,7 @@ describeStores('the inbox', (kind) => {
       expect(await listed({ state: 'applied' })).toEqual([]);
     });
 
-    it('counts each row in one state, and the repeats', async () => {
+    it('and counts: each event is counted in one state, and so are repeats', async () => {
       const ids = [];
       for (let n = 0; n < 4; n += 1) ids.push(await receive({ contentHash: `${n}` }));
       await receive({ contentHash: '0' });
@@ -226,19 +230,19 @@ describeStores('the inbox', (kind) => {
       });
     });
 
-    it('lists rows without decrypting their bodies if they are not requested', async () => {
+    it('returns no bodies if they are not requested', async () => {
       await receive();
       expect((await inbox.list({ bodies: false }))[0]).toMatchObject({ body: undefined, state: 'waiting' });
       expect((await inbox.list({}))[0]?.body).toBeDefined();
     });
   });
 
-  describe('what nothing proves', () => {
+  describe('unproven events', () => {
     const dropped = (ofNoFlow: boolean, atMost = 10) =>
       inbox.dropUnproven({ before: new Date(temporary.clock.now()), atMost, ofNoFlow });
     const left = async () => (await inbox.list({})).map(({ id }) => id);
 
-    it('is weighed with its bodies, and nothing else is', async () => {
+    it('count in unprovenBytes with their bodies, and no other events do', async () => {
       await receive();
       expect(await inbox.unprovenBytes()).toBe(0);
       await receive({ proof: null, body: { text: 'x'.repeat(10_000) } });
@@ -246,7 +250,7 @@ describeStores('the inbox', (kind) => {
       expect(await inbox.unprovenBytes()).toBeLessThan(20_000);
     });
 
-    it('is deleted, the oldest first, unless it is on its way to a flow; and counted', async () => {
+    it('are deleted by dropUnproven, oldest first, unless they wait for a flow, and are counted as dropped', async () => {
       const proven = await receive({ flowId: null });
       const ofNoFlow = [await receive({ flowId: null, proof: null }), await receive({ flowId: null, proof: null })];
       const ofFlow = await receive({ proof: null });
@@ -262,7 +266,7 @@ describeStores('the inbox', (kind) => {
     });
   });
 
-  it('deletes unproven events without a flow, and reads none of the proven ones for it, however many there are', async () => {
+  it('reads no proven events to delete unproven ones of no flow, however many there are', async () => {
     await receive({ flowId: null, proof: null });
     await temporary.execute(`INSERT INTO inbox
       (id, source, reference, came_to, came_trusted, content_hash, proof, state, received_at)
@@ -278,7 +282,7 @@ describeStores('the inbox', (kind) => {
   });
 
   describe('matching', () => {
-    it('of proven webhooks, and the question for those of one reference, read none of the others that are to be matched', async () => {
+    it('reads only proven webhooks, or those of one reference, however many others are to be matched', async () => {
       const mine = await receive({ source: 'webhook', flowId: null, reference: 'mine', toMatch: true });
       await temporary.execute(`INSERT INTO inbox
         (id, source, reference, came_to, came_trusted, content_hash, state, received_at)
@@ -296,8 +300,8 @@ describeStores('the inbox', (kind) => {
     });
   });
 
-  describe('purging', () => {
-    it('clears old bodies that were dealt with, and still knows their content', async () => {
+  describe('purgeBodies', () => {
+    it('clears bodies of settled events of before a moment, which are still known as duplicates', async () => {
       const settled = await receive({ contentHash: 'h' });
       const waiting = await receive();
       await inbox.markDelivered(flow(1), [settled]);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { createClaimActivities, pinOf } from '../../activities/claims.js';
 import type { ClaimRef } from '../../activities/types.js';
@@ -6,7 +6,6 @@ import { submitUnderClaim } from '../../activities/submit-under-claim.js';
 import { NotSentError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
 import { submitDeps } from '../harness/submit-deps.js';
-import { describeStores } from './store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const flowId = 'crypto-send/r1';
@@ -14,19 +13,19 @@ const key = { account: 'default', operation: 'sendCrypto', reference: 'r1' };
 const request = () => ({ receiverAddress: '0x1', chain: 'CELO', token: 'CUSD', cryptoAmount: 1, referenceId: 'r1' });
 const order = { actor: 'ada', note: 'the provider never had it' };
 
-describeStores('an answer that comes late', (kind) => {
+describe('an answer that comes late to a POST', () => {
   let temporary: TemporaryStore;
   let store: Store;
   let claim: ClaimRef;
   let deps: ActivityDeps;
   let alarms: unknown[];
   beforeEach(async () => {
-    temporary = await makeTemporaryStore(kind);
+    temporary = await makeTemporaryStore('libsql');
     store = await temporary.open();
     const pin = await pinOf({ store, account: 'default' });
     claim = { operation: 'sendCrypto', reference: 'r1', flowId, fingerprint: 'f', pin };
     alarms = [];
-    const error = (detail: object, message: string) => void alarms.push({ ...detail, message });
+    const error = (detail: object) => void alarms.push(detail);
     deps = submitDeps(store, { log: { info: () => undefined, warn: () => undefined, error } });
   });
   afterEach(() => temporary.remove());
@@ -34,7 +33,7 @@ describeStores('an answer that comes late', (kind) => {
   /** What people are notified of. */
   const matters = async () => (await store.matters.due(100)).matters.map(({ content }) => content);
 
-  it('raises an alarm, and people are notified, if a person had closed its claim as not executed while it was on its way', async () => {
+  it('raises the alarm late_answer_contradicts, and opens a matter, if a person had closed its claim as not executed', async () => {
     const outcome = await submitUnderClaim(deps, {
       claim,
       guard: { flowId: claim.flowId, statuses: [] },
@@ -53,7 +52,6 @@ describeStores('an answer that comes late', (kind) => {
         operation: 'sendCrypto',
         reference: 'r1',
         claim: 'void',
-        message: 'ALARM',
       },
     ]);
     expect(await matters()).toEqual([
@@ -61,7 +59,7 @@ describeStores('an answer that comes late', (kind) => {
     ]);
   });
 
-  it('raises one if the claim says that the service refused it, or if there is none', async () => {
+  it('raises an alarm if its claim is rejected, or if there is no claim', async () => {
     const { recordAnswer } = createClaimActivities(deps);
     expect(await recordAnswer({ ...claim, answer: {} })).toBe('absent');
     await store.claims.reserve(key, { owner: 'a', flowId, fingerprint: 'f' });
@@ -72,11 +70,11 @@ describeStores('an answer that comes late', (kind) => {
   });
 
   it.each([
-    ['one', 'mark-failed', 'r1', 'mark-failed'],
-    ['none', 'mark-completed', 'r1', undefined],
-    ['one of a refund', 'mark-completed', 'r1.refund', 'mark-completed'],
-    ['none of a refund', 'mark-refunded', 'r1.refund', undefined],
-  ])('raises %s after a person said %s', async (_, action, reference, said) => {
+    ['an alarm', 'mark-failed', 'r1', 'mark-failed'],
+    ['no alarm', 'mark-completed', 'r1', undefined],
+    ['an alarm about a refund', 'mark-completed', 'r1.refund', 'mark-completed'],
+    ['no alarm about a refund', 'mark-refunded', 'r1.refund', undefined],
+  ])('raises %s after the order %s', async (_, action, reference, said) => {
     const of = { ...key, reference };
     await store.claims.reserve(of, { owner: 'a', flowId, fingerprint: 'f' });
     await store.claims.markSending(of, 'a');
@@ -85,7 +83,7 @@ describeStores('an answer that comes late', (kind) => {
     expect(alarms).toMatchObject(said === undefined ? [] : [{ alarm: 'late_answer_contradicts', claim: said }]);
   });
 
-  it('raises none if it was expected, or is known already', async () => {
+  it('raises no alarm if it was waited for, or is known already', async () => {
     const lost = new UnknownOutcomeError('sendCrypto', 'timeout');
     await submitUnderClaim(deps, {
       claim,
@@ -100,7 +98,7 @@ describeStores('an answer that comes late', (kind) => {
     expect(await matters()).toEqual([]);
   });
 
-  it('cannot come of a quote that ran out while its POST connected: that is quoted again', async () => {
+  it('cannot come if the quote expired while the POST connected: the outcome is quote-expired, and the claim reserved', async () => {
     let usedMs = 0;
     const outcome = await submitUnderClaim(deps, {
       claim,

@@ -6,7 +6,7 @@ import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-st
 const flow = (n: number | string) => `bridge-transfer/r${n}`;
 const leaseAll = { proven: 10, unproven: 10, perFlow: 50, leaseMs: 30_000 };
 
-describeStores('a lease with the receipt', (kind) => {
+describeStores('a lease that receive returns', (kind) => {
   let temporary: TemporaryStore;
   let inbox: InboxStore;
   beforeEach(async () => {
@@ -21,14 +21,14 @@ describeStores('a lease with the receipt', (kind) => {
   const receiveLeased = async (members: Parameters<typeof anEvent>[0] = {}, by = inbox) =>
     by.receive(anEvent(members), LEASE_MS);
 
-  it('is given for the first event of a quiet flow, with the row as it is read', async () => {
+  it('is there for the first event of a quiet flow, with its row', async () => {
     const { id, leased } = await receiveLeased({ body: { name: 'Jane', list: [1, null] } });
     expect(leased).toEqual({ flowId: flow(1), rows: [await inbox.get(id)], deferrals: 0, hasProven: true });
     expect(leased?.rows).toHaveLength(1);
     expect(await leasedIds()).toEqual([]);
   });
 
-  it('is not given for an event without a flow, a repeat, or a flow that has something waiting', async () => {
+  it('is not there for an event of no flow, a repeat, or a flow with a waiting event', async () => {
     expect((await receiveLeased({ flowId: null })).leased).toBeUndefined();
     const first = await receive({ contentHash: 'h' });
     expect((await receiveLeased({ contentHash: 'h' })).leased).toBeUndefined();
@@ -37,7 +37,7 @@ describeStores('a lease with the receipt', (kind) => {
     expect(await leasedIds()).toEqual([first, second.id]);
   });
 
-  it('is given to one of those who give events of a flow at once; the rows of all are read by it', async () => {
+  it('is there for one of ten events of a flow that come at once, whose holder reads the rows of all', async () => {
     const other = await temporary.open();
     const receipts = await Promise.all(
       Array.from({ length: 10 }, (_, n) => receiveLeased({}, n % 2 ? other.inbox : inbox)),
@@ -49,7 +49,7 @@ describeStores('a lease with the receipt', (kind) => {
     expect(await leasedIds(other.inbox)).toEqual([]);
   });
 
-  it('ends as every other: with the delivery, and when the caller vanishes', async () => {
+  it('ends with markDelivered, and at its time', async () => {
     const other = await temporary.open();
     const { id } = await receiveLeased();
     temporary.clock.advance(LEASE_MS);

@@ -16,7 +16,7 @@ const TOO_MUCH = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM 
   SELECT i, 'row ' || i AS a, 'of many ' || i AS b FROM n`;
 const asked = { sql: 'SELECT count(*) FROM claims', params: [] };
 
-it('a thread of the store that dies is reported as lost: its open requests fail, and later ones, too', async () => {
+it("the connection to a store's file is lost when its thread dies, and its open and later requests fail as THREAD", async () => {
   const db = await openConnection({ path: temporary.place, heapMb: 16 });
   const results = await Promise.allSettled([db.read([{ sql: TOO_MUCH, params: [] }]), db.lost]);
   for (const result of results) {
@@ -27,7 +27,7 @@ it('a thread of the store that dies is reported as lost: its open requests fail,
   await db.close();
 });
 
-it('a store that is closed is not lost', async () => {
+it("the connection to a store's file is not lost when it is closed", async () => {
   const db = await openConnection({ path: temporary.place });
   await db.close();
   expect(await Promise.race([db.lost?.catch(() => 'lost'), db.read([asked]).catch(() => 'closed')])).toBe('closed');

@@ -8,7 +8,7 @@ import { keyring, makeTemporaryStore, type TemporaryStore } from './temporary-st
 const content = (flowId: string): MatterContent => ({ kind: 'parked', flowId, since: '2026-01-01T00:00:00.000Z' });
 const ID = 'parked/onramp/a/2026-01-01T00:00:00.000Z';
 
-describeStores('a matter for people', (kind) => {
+describeStores('a matter', (kind) => {
   let temporary: TemporaryStore;
   let matters: MatterStore;
   let startMs: number;
@@ -27,7 +27,7 @@ describeStores('a matter for people', (kind) => {
     return first;
   };
 
-  it('is due at once with its content, and stays as it was first opened', async () => {
+  it('is due at once with its content, and does not change when it is opened again', async () => {
     await matters.open(ID, content('onramp/a'));
     temporary.clock.advance(1_000);
     await matters.open(ID, content('onramp/b'));
@@ -38,7 +38,7 @@ describeStores('a matter for people', (kind) => {
     expect(await matters.countOpen()).toBe(1);
   });
 
-  it('is due again at the time that is kept with what was sent, or never again', async () => {
+  it('is due again at the time that keep gives, or never again', async () => {
     await matters.open(ID, content('onramp/a'));
     const sent = { slack: { level: 0 } };
     await matters.keep(await only(), { sent, dueAtMs: startMs + 500 });
@@ -52,7 +52,7 @@ describeStores('a matter for people', (kind) => {
     expect(await matters.countOpen()).toBe(0);
   });
 
-  it('that is resolved is due once more, whatever is kept of an earlier look at it', async () => {
+  it('that is resolved is due once more, whatever keep writes of a state before it', async () => {
     await matters.open(ID, content('onramp/a'));
     const before = await only();
     temporary.clock.advance(10);
@@ -75,7 +75,7 @@ describeStores('a matter for people', (kind) => {
     expect(await matters.countOpen()).toBe(0);
   });
 
-  it('is opened again under the same id only after it was resolved; then it is a different matter', async () => {
+  it('is a new one after reopen under the same id, only after it was resolved', async () => {
     await matters.open(ID, content('onramp/a'));
     const first = await only();
     temporary.clock.advance(10);
@@ -97,7 +97,7 @@ describeStores('a matter for people', (kind) => {
     expect(await only()).toEqual(again);
   });
 
-  it('comes first if no receiver has it, then by the longest wait; no more than are asked for', async () => {
+  it('is listed by due before those that a receiver has, then by the longest wait, up to a number', async () => {
     for (const name of ['sent', 'late', 'new']) await matters.open(name, content(`onramp/${name}`));
     const [sent, late] = await due();
     if (sent === undefined || late === undefined) throw new Error('too few');
@@ -107,7 +107,7 @@ describeStores('a matter for people', (kind) => {
     expect((await matters.due(2)).matters.map(({ id }) => id)).toEqual(['late', 'new']);
   });
 
-  it('whose content cannot be decrypted, or was sealed for another one, says what its id says', async () => {
+  it('whose content cannot be decrypted, or was sealed for another one, has the flow and kind of its id, as unreadable', async () => {
     const other = createKeyring([{ id: 'other', bytes: new Uint8Array(32).fill(3) }, keyring.active]);
     await (await temporary.open({ keyring: other })).matters.open(ID, content('onramp/a'));
     const unreadable = { ...content('onramp/a'), unreadable: true };
@@ -121,7 +121,7 @@ describeStores('a matter for people', (kind) => {
     expect((await due()).find(({ id }) => id === ID)?.content).toEqual(unreadable);
   });
 
-  it('is deleted once it is over, or nothing is left to send, before a moment; an open one stays', async () => {
+  it('is deleted by purge if it was resolved, or had nothing left to send, before a moment', async () => {
     const before = new Date(startMs + 100);
     for (const name of ['open', 'done', 'kept', 'late']) await matters.open(name, content(`onramp/${name}`));
     await matters.resolve('done');
@@ -136,7 +136,7 @@ describeStores('a matter for people', (kind) => {
     expect(left.map(({ id }) => id)).toEqual(['late', 'new', 'open']);
   });
 
-  it('about an event is one for each event, of its kind', async () => {
+  it('about an event is one for each event and kind', async () => {
     const about = { kind: 'event_quarantined', flowId: 'onramp/a', eventId: 'evt_1' } as const;
     await openEventMatter(matters, about);
     await openEventMatter(matters, about);

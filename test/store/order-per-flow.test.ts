@@ -45,7 +45,7 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
     return Number(row?.['n']);
   };
 
-  it('find a claim in sending, and not held back by an event, if it was moved there while they asked for it', async () => {
+  it('get sending from reserve, and not contradicted, if the claim was moved to sending while they asked', async () => {
     const key = { account: 'default', operation: 'createOfframp', reference: 'r1' };
     const attempt = (owner: string) => ({ owner, flowId: 'offramp/r1', fingerprint: 'f' });
     await other.claims.reserve(key, attempt('a'));
@@ -59,7 +59,7 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
   });
 
   it.each(['receive', 'mark', 'settle'] as const)(
-    'do not wait for one another where one hangs in a transaction of another flow: %s',
+    'do not wait for one another if one hangs in a transaction of another flow: %s',
     async (what) => {
       const stuck = anEvent({ flowId: flow('stuck') });
       await hanging.inbox.receive(anEvent({ flowId: flow('stuck') }));
@@ -92,7 +92,7 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
     },
   );
 
-  it('store an event at once while another gateway that leases its flow hangs', async () => {
+  it('store an event at once while another gateway hangs that leases its flow', async () => {
     await hanging.inbox.receive(anEvent({ flowId: flow('leased') }));
     const isHung = proxy.cutAt(COMMIT, 'never');
     const held = hanging.inbox.lease(leaseAll).catch(() => undefined);
@@ -111,45 +111,42 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
     while (!(await due())) await waiting();
   });
 
-  it.each(['check', 'quote'] as const)(
-    'do not wait for one another while another process hangs in a %s',
-    async (what) => {
-      const quote = (rateId: string): QuoteTerms => ({
-        rateId,
-        lifeMs: 60_000,
-        cryptoAmount: null,
-        cryptoUnit: null,
-        sourceAmount: '1',
-        sourceCurrency: 'KES',
-        chain: 'CELO',
-        token: 'USDC',
-      });
-      const doings = {
-        check: (store: Store) => store.check(),
-        quote: (store: Store, rateId: string) => store.quotes.remember('a', quote(rateId), 0),
-      };
-      // Both come to delete it.
-      await beside.query(`INSERT INTO quotes (account, rate_id, quoted_at, terms) VALUES ('a', 'old', 0, 'x')`);
-      const isHung = proxy.cutAt(COMMIT, 'never');
-      const held = doings[what](hanging, 'held').then(
-        () => undefined,
-        () => undefined,
-      );
-      await isHung;
+  it.each(['check', 'quote'] as const)('do not wait while another process hangs in a %s', async (what) => {
+    const quote = (rateId: string): QuoteTerms => ({
+      rateId,
+      lifeMs: 60_000,
+      cryptoAmount: null,
+      cryptoUnit: null,
+      sourceAmount: '1',
+      sourceCurrency: 'KES',
+      chain: 'CELO',
+      token: 'USDC',
+    });
+    const doings = {
+      check: (store: Store) => store.check(),
+      quote: (store: Store, rateId: string) => store.quotes.remember('a', quote(rateId), 0),
+    };
+    // Both come to delete it.
+    await beside.query(`INSERT INTO quotes (account, rate_id, quoted_at, terms) VALUES ('a', 'old', 0, 'x')`);
+    const isHung = proxy.cutAt(COMMIT, 'never');
+    const held = doings[what](hanging, 'held').then(
+      () => undefined,
+      () => undefined,
+    );
+    await isHung;
 
-      const its = { done: false, waits: false };
-      const done = doings[what](other, 'free').finally(() => (its.done = true));
-      while (!its.done && !its.waits) its.waits = (await waiting()) > 0;
-      expect(its.waits).toBe(false);
-      await done;
-      if (what === 'quote') expect(await other.quotes.recall('a', 'free')).toMatchObject(quote('free'));
-      else expect((await beside.query(`SELECT 1 FROM meta WHERE name LIKE 'check%'`)).rows).toEqual([]);
-      proxy.down(true);
-      await held;
-    },
-  );
+    const its = { done: false, waits: false };
+    const done = doings[what](other, 'free').finally(() => (its.done = true));
+    while (!its.done && !its.waits) its.waits = (await waiting()) > 0;
+    expect(its.waits).toBe(false);
+    await done;
+    if (what === 'quote') expect(await other.quotes.recall('a', 'free')).toMatchObject(quote('free'));
+    else expect((await beside.query(`SELECT 1 FROM meta WHERE name LIKE 'check%'`)).rows).toEqual([]);
+    proxy.down(true);
+    await held;
+  });
 
-  it('send claims while all that is done with events hangs', async () => {
+  it('move claims to sending while all statements about events hang', async () => {
     await beside.query('BEGIN; LOCK TABLE inbox IN ACCESS EXCLUSIVE MODE');
     const events = Array.from({ length: 40 }, (_, n) => other.inbox.receive(anEvent({ flowId: flow(`f${n}`) })));
     const reads = Array.from({ length: 40 }, () => other.inbox.get('event'));

@@ -5,17 +5,17 @@ import { isProven, type OrderToFlow, proofOfOrder } from '../../src/store/order-
 import type { Store } from '../../src/store/store.js';
 import { keyring, makeTemporaryStore, withTemporaryStore } from './temporary-store.js';
 
-const order = { actor: 'alice', action: 'mark-completed', note: 'the recipient has it' };
+const order = { actor: 'alice', action: 'mark-completed', note: 'seen' };
 const sent: OrderToFlow = { flowId: 'onramp/a', update: 'decide', order };
 
-describe('the proof of an order to a flow', () => {
+describe('proofOfOrder', () => {
   let store: Store;
   withTemporaryStore((opened) => (store = opened));
 
   const proven = (proof: unknown, more: Partial<OrderToFlow> = {}, content: object = {}) =>
     isProven(store, { ...sent, ...more, order: { ...order, ...content, proof: proof as OrderProof } });
 
-  it('is good for exactly this order to this flow, with one person or two', () => {
+  it('proves exactly this order to this flow, with one person or two', () => {
     for (const second of [null, 'bob']) {
       const proof = proofOfOrder(store, sent, { id: 'p1', second });
       expect(proof).toEqual({ id: 'p1', second, mac: expect.stringMatching(/^[0-9a-f]{64}$/) });
@@ -30,15 +30,15 @@ describe('the proof of an order to a flow', () => {
     }
   });
 
-  it('is no MAC of the store for another purpose', () => {
+  it('is a MAC of the store for orders alone', () => {
     const proof = proofOfOrder(store, sent, { id: 'p1', second: null });
     const text =
-      '{"flowId":"onramp/a","id":"p1","order":{"action":"mark-completed","actor":"alice","note":"the recipient has it"},"second":null,"update":"decide"}';
+      '{"flowId":"onramp/a","id":"p1","order":{"action":"mark-completed","actor":"alice","note":"seen"},"second":null,"update":"decide"}';
     expect(proof.mac).toBe(store.mac('order', text));
     expect(proven({ ...proof, mac: store.mac('event', text) })).toBe(false);
   });
 
-  it('is refused without an error whatever a Temporal client puts in its place', () => {
+  it('proves nothing, and isProven does not throw, whatever a Temporal client puts in its place', () => {
     const proof = proofOfOrder(store, sent, { id: 'p1', second: null });
     const { mac: _mac, ...withoutMac } = proof;
     const wrong = [undefined, null, 'proof', 7, [], {}, withoutMac, { ...proof, id: 1 }, { ...proof, mac: 5 }];
@@ -51,7 +51,7 @@ describe('the proof of an order to a flow', () => {
     expect(isProven(store, sent)).toBe(false);
   });
 
-  it('outlives a rotation of the keys, and is none at another store', async () => {
+  it('proves an order after a rotation of the keys, and none at another store', async () => {
     const temporary = await makeTemporaryStore('libsql');
     const before = await temporary.open();
     const proof = proofOfOrder(before, sent, { id: 'p1', second: null });

@@ -14,14 +14,14 @@ const quote = {
 };
 const DAY_MS = 86_400_000;
 
-describeStores('a quote that passed through', (kind) => {
+describeStores('a remembered quote', (kind) => {
   let temporary: TemporaryStore;
   beforeEach(async () => {
     temporary = await makeTemporaryStore(kind);
   });
   afterEach(() => temporary.remove());
 
-  it('is as old for another process as for the one that saw it, and stays so when its id comes again', async () => {
+  it('has the same age for each process, and keeps its terms when its id comes again', async () => {
     const [seen, asked] = [(await temporary.open()).quotes, (await temporary.open()).quotes];
     await seen.remember('a', quote, 250);
     temporary.clock.advance(5_000);
@@ -30,7 +30,7 @@ describeStores('a quote that passed through', (kind) => {
     expect(await seen.recall('a', 'rate-1')).toEqual({ ...quote, ageMs: 5_250 });
   });
 
-  it('belongs to one account, and is forgotten after a day', async () => {
+  it('belongs to its account, and is deleted after a day', async () => {
     const { quotes } = await temporary.open();
     await quotes.remember('a', quote, 0);
     expect(await quotes.recall('b', 'rate-1')).toBeUndefined();

@@ -4,13 +4,12 @@ import { createRefundActivities, createRefundInvoiceActivities } from '../../act
 import type { RefundOrder } from '../../activities/types.js';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
-import { INVOICE_FAULTS } from '../../src/readers/lightning-invoice.js';
 import { bolt11, invoiceOf, PAYEE, usualFields, type Bolt11 } from '../flows/bolt11.js';
 import { newReference } from '../harness/references.js';
 import { asActivity, depsOver } from './deciding-activities.js';
-import { withTemporaryStore } from './temporary-store.js';
+import { anEvent, withTemporaryStore } from './temporary-store.js';
 
-describe('a refund that is sent', () => {
+describe('submitRefund', () => {
   let store: Store;
   withTemporaryStore((opened) => (store = opened));
 
@@ -33,7 +32,7 @@ describe('a refund that is sent', () => {
   const submit = (order: RefundOrder, service: Service) =>
     asActivity(() => createRefundActivities(depsOver(store, { service: service! })).submitRefund(order));
 
-  it('is a send of crypto under its own reference, in the time that its flow allows', async () => {
+  it('sends crypto under the reference of the refund, in the time that its flow allows', async () => {
     const sent: unknown[] = [];
     const sendCrypto = async (...given: readonly unknown[]) => {
       sent.push(...given);
@@ -51,7 +50,7 @@ describe('a refund that is sent', () => {
     expect(await store.claims.get(key)).toMatchObject({ phase: 'answered', flowId, fingerprint });
   });
 
-  it('is the same one for a smaller amount, since less may be due by then, and another one for another receiver', async () => {
+  it('sends once for a smaller amount, too, and returns other-request for another receiver, chain or token', async () => {
     const order = await orderOf();
     let sent = 0;
     const service = { sendCrypto: async () => ({ n: (sent += 1) }) };
@@ -90,20 +89,63 @@ describe('a refund that is sent', () => {
   const refusal = { httpStatus: 403, fields: [], isRateExpired: false, isAboutReference: false };
   const forbidden = () => Promise.reject(new RejectedError('getCryptoSend', refusal));
 
-  it('is looked up before it is sent again: what the service shows is the first one', async () => {
+  it('looks the refund up before it sends again: a record with its facts is its answer, another one a duplicate', async () => {
     const shown = await orderedAgain(async () => record);
     expect(shown).toMatchObject({ kind: 'accepted', answer: record, byLookup: true, sent: 1 });
     const other = await orderedAgain(async () => ({ ...record, cryptoAmount: 8 }));
     expect(other).toMatchObject({ kind: 'duplicate', sent: 1 });
   });
 
-  it('is sent again without an answer to that only if the person who ordered it was shown that', async () => {
+  it('sends again after a refused lookup only if the person who ordered it was shown that', async () => {
     expect(await orderedAgain(forbidden)).toMatchObject({ thrown: { type: 'not_sent' }, sent: 1 });
     expect(await orderedAgain(forbidden, { unasked: true })).toMatchObject({ kind: 'accepted', sent: 2 });
   });
+
+  describe('with an event in the inbox of its flow', () => {
+    const refundAgainst = async (
+      event: { readonly status: string | null; readonly proof: 'capability' | null },
+      more: { readonly by: RefundOrder['by']; readonly isReviewed?: boolean },
+    ) => {
+      const order = await orderOf({ by: more.by });
+      const { flowId } = order;
+      const { id } = await store.inbox.receive(anEvent({ flowId, ...event, contentHash: flowId }));
+      let sent = 0;
+      const reviewedEventIds = more.isReviewed === true ? [id] : [];
+      const { outcome } = await submit(
+        { ...order, reviewedEventIds },
+        { sendCrypto: async () => ({ n: (sent += 1) }) },
+      );
+      return { kind: outcome.kind, sent };
+    };
+    const stopped = { kind: 'contradicted', sent: 0 };
+    const accepted = { kind: 'accepted', sent: 1 };
+
+    it.each([
+      ['trusted FAILED', 'FAILED', 'capability', 'person'],
+      ['untrusted FAILED', 'FAILED', null, 'input'],
+      ['trusted PROCESSING', 'PROCESSING', 'capability', 'person'],
+      ['trusted one without a status', null, 'capability', 'person'],
+    ] as const)('sends nothing against a %s that its flow has not reviewed', async (_, status, proof, by) => {
+      const event = { status, proof };
+      expect(await refundAgainst(event, { by })).toEqual(stopped);
+      expect(await refundAgainst(event, { by, isReviewed: true })).toEqual(accepted);
+    });
+
+    it.each(['COMPLETED', 'REFUNDED'])('sends nothing against a trusted %s', async (status) => {
+      expect(await refundAgainst({ status, proof: 'capability' }, { by: 'input' })).toEqual(stopped);
+    });
+
+    it.each(['COMPLETED', 'REFUNDED'])(
+      'sends nothing against an untrusted %s by the input alone, and sends if a person orders it',
+      async (status) => {
+        expect(await refundAgainst({ status, proof: null }, { by: 'input' })).toEqual(stopped);
+        expect(await refundAgainst({ status, proof: null }, { by: 'person' })).toEqual(accepted);
+      },
+    );
+  });
 });
 
-describe('an invoice for a refund over Lightning', () => {
+describe('checkRefundInvoice', () => {
   const DUE = { dueMsat: '2100000', mostMsat: '2100000' };
   const check = (
     invoice: Partial<Bolt11> | string,
@@ -114,9 +156,9 @@ describe('an invoice for a refund over Lightning', () => {
     const made = createRefundInvoiceActivities({ serviceIsOnLoopback } as never);
     return made.checkRefundInvoice({ invoice: text, ...due });
   };
-  const bad = (problem: string) => ({ kind: 'bad', problem: expect.stringContaining(problem) });
+  const bad = (code: string) => ({ kind: 'bad', code, problem: expect.any(String) });
 
-  it('is good if it is over what is due, and lives long enough', async () => {
+  it('takes an invoice over what is due that lives long enough', async () => {
     const createdAtMs = Math.floor(Date.now() / 1_000) * 1_000;
     const verdict = await check({ createdAtMs });
     expect(verdict).toMatchObject({
@@ -131,51 +173,51 @@ describe('an invoice for a refund over Lightning', () => {
     expect(lifeMs).toBeLessThanOrEqual(3_600_000);
   });
 
-  it('of a test network is good only for a service on loopback', async () => {
-    expect(await check({ network: 'bcrt' })).toEqual(bad('a test network'));
+  it('takes an invoice of a test network only for a service on loopback', async () => {
+    expect(await check({ network: 'bcrt' })).toEqual(bad('test-network'));
     expect(await check({ network: 'bcrt' }, DUE, true)).toMatchObject({ kind: 'good' });
     expect(await check({}, DUE, true)).toMatchObject({ kind: 'good' });
   });
 
-  it.each<[string, Partial<Bolt11> | string, string]>([
-    ['that is none', 'lnbc1', 'no Lightning invoice'],
-    ['without an amount', { amountMsat: null }, 'names no amount'],
-    ['over more than is due', { amountMsat: 2_100_001 }, 'It is over 2100001 msat, and the refund is 2100000 msat.'],
-    ['over less than is due', { amountMsat: 2_099_999 }, 'It is over 2099999 msat, and the refund is 2100000 msat.'],
-  ])('%s is refused, with the reason', async (_, invoice, problem) => {
-    expect(await check(invoice)).toEqual(bad(problem));
+  it.each<[string, string, Partial<Bolt11> | string]>([
+    ['not-an-invoice', 'a text that is no invoice', 'lnbc1'],
+    ['no-amount', 'an invoice without an amount', { amountMsat: null }],
+    ['amount-differs', 'an invoice over more than is due', { amountMsat: 2_100_001 }],
+    ['amount-differs', 'an invoice over less than is due', { amountMsat: 2_099_999 }],
+  ])('refuses, as %s, %s', async (code, _, invoice) => {
+    expect(await check(invoice)).toEqual(bad(code));
   });
 
-  it('is good up to what came in if it is not known how much is due, and not checked if neither is', async () => {
+  it('takes any amount up to what came in if it is not known how much is due, and none if neither is known', async () => {
     const unknown = { dueMsat: null, mostMsat: '2100000' };
     expect(await check({}, unknown)).toMatchObject({ kind: 'good' });
     expect(await check({ amountMsat: 1 }, unknown)).toMatchObject({ kind: 'good', amountMsat: '1' });
-    expect(await check({ amountMsat: 2_100_001 }, unknown)).toEqual(bad('2100001 msat, and 2100000 msat came in'));
-    expect(await check({}, { dueMsat: null, mostMsat: null })).toEqual(bad('cannot be checked'));
+    expect(await check({ amountMsat: 2_100_001 }, unknown)).toEqual(bad('more-than-came-in'));
+    expect(await check({}, { dueMsat: null, mostMsat: null })).toEqual(bad('amount-unknown'));
     expect(await check({}, { dueMsat: '2100000', mostMsat: null })).toMatchObject({ kind: 'good' });
-    expect(await check({}, { dueMsat: '2100000', mostMsat: '2099999' })).toEqual(bad('2099999 msat came in'));
+    expect(await check({}, { dueMsat: '2100000', mostMsat: '2099999' })).toEqual(bad('more-than-came-in'));
   });
 
-  it('is refused if it ends within ten minutes', async () => {
+  it('refuses, as expires-soon, an invoice that ends within ten minutes', async () => {
     const createdAtMs = Math.floor(Date.now() / 1_000) * 1_000;
     expect(await check({ createdAtMs, expirySeconds: 660 })).toMatchObject({ kind: 'good' });
-    expect(await check({ createdAtMs, expirySeconds: 599 })).toEqual(bad('good for 10 minutes at least'));
-    expect(await check({ createdAtMs: createdAtMs - 7_200_000 })).toEqual(bad('expires too soon'));
+    expect(await check({ createdAtMs, expirySeconds: 599 })).toEqual(bad('expires-soon'));
+    expect(await check({ createdAtMs: createdAtMs - 7_200_000 })).toEqual(bad('expires-soon'));
   });
 
-  it('is refused if it ends more than a year from now, also if it was made in the future', async () => {
+  it('refuses, as expires-late, an invoice that ends more than a year from now, also if it was made in the future', async () => {
     const createdAtMs = Date.now() + 1_000;
-    expect(await check({ createdAtMs, expirySeconds: 31_536_000 })).toEqual(bad('more than a year'));
-    expect(await check({ createdAtMs: (2 ** 35 - 1) * 1_000 })).toEqual(bad('more than a year'));
-    expect(await check({ expirySeconds: 2 ** 43 })).toEqual(bad('more than a year'));
+    expect(await check({ createdAtMs, expirySeconds: 31_536_000 })).toEqual(bad('expires-late'));
+    expect(await check({ createdAtMs: (2 ** 35 - 1) * 1_000 })).toEqual(bad('expires-late'));
+    expect(await check({ expirySeconds: 2 ** 43 })).toEqual(bad('expires-late'));
     expect(await check({ createdAtMs: createdAtMs - 3_600_000, expirySeconds: 31_536_000 })).toMatchObject({
       kind: 'good',
     });
   });
 
-  it('is refused with the reason if a payer has to refuse it', async () => {
+  it('refuses, with the fault, an invoice that a payer has to refuse', async () => {
     const [hash, , description] = usualFields();
     const without = invoiceOf('lnbc21000000p', [hash!, description!]);
-    expect(await check(without)).toEqual({ kind: 'bad', problem: INVOICE_FAULTS['no-payment-secret'] });
+    expect(await check(without)).toEqual(bad('no-payment-secret'));
   });
 });

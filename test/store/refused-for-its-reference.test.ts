@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { createSettleActivities } from '../../activities/settle-unknown.js';
@@ -8,7 +8,6 @@ import { submitUnderClaim } from '../../activities/submit-under-claim.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
 import { submitDeps } from '../harness/submit-deps.js';
-import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const flowId = 'crypto-send/r1';
@@ -24,13 +23,13 @@ const refusal = (operation: 'sendCrypto' | 'getCryptoSend', httpStatus: number, 
     saysNoRecord: httpStatus === 404,
   });
 
-describeStores('a refusal that is about the reference', (kind) => {
+describe("a refusal that is about the POST's reference", () => {
   let temporary: TemporaryStore;
   let store: Store;
   let claim: ClaimRef;
   let lookup: () => Promise<unknown>;
   beforeEach(async () => {
-    temporary = await makeTemporaryStore(kind);
+    temporary = await makeTemporaryStore('libsql');
     store = await temporary.open();
     const pin = await pinOf({ store, account: 'default' });
     claim = { operation: 'sendCrypto', reference: 'r1', flowId, fingerprint: 'f', pin };
@@ -58,12 +57,12 @@ describeStores('a refusal that is about the reference', (kind) => {
       }),
     );
 
-  it('is unknown, and never sent again by itself', async () => {
+  it('leaves the outcome unknown and the claim in sending, and is not sent again by itself', async () => {
     expect(await submit()).toMatchObject({ kind: 'unknown', repeat: 'unknown' });
     expect(await store.claims.get(key)).toMatchObject({ phase: 'sending' });
   });
 
-  it('is believed once the lookup knows of nothing for the whole window', async () => {
+  it('counts as a rejection once the lookup has found nothing for the whole window', async () => {
     await submit();
     expect(await settle()).toMatchObject({
       claim: 'rejected',
@@ -72,7 +71,7 @@ describeStores('a refusal that is about the reference', (kind) => {
     expect(await store.claims.get(key)).toMatchObject({ phase: 'rejected' });
   });
 
-  it('does not count if the lookup shows it, cannot tell, or a trusted event came', async () => {
+  it('does not count if the lookup shows the POST or cannot tell, or a trusted event came', async () => {
     await submit();
     lookup = () => Promise.reject(refusal('getCryptoSend', 403, 'Forbidden'));
     expect(await settle()).toMatchObject({ claim: 'sending', lookup: 'cannot-tell' });
@@ -83,24 +82,24 @@ describeStores('a refusal that is about the reference', (kind) => {
     expect(await settle()).toMatchObject({ lookup: 'shown' });
   });
 
-  it('does not count either if an untrusted event came: it proves nothing, but no failure is said', async () => {
+  it('does not count if an untrusted event came, which proves nothing either', async () => {
     await submit();
     await store.inbox.receive(anEvent({ flowId, reference: 'r1', status: 'PENDING', proof: null }));
     expect(await settle()).toMatchObject({ claim: 'sending', lookup: 'absent' });
     expect(await store.claims.get(key)).toMatchObject({ phase: 'sending' });
   });
 
-  it('of a refund does not count while a webhook under the reference of its flow is being matched', async () => {
+  it("of a refund does not count while a webhook under its flow's reference is to be matched", async () => {
     claim = { ...claim, reference: 'r1.refund', flowId: 'bridge-transfer/r1' };
     await submit();
     const webhook = { id: 'w', source: 'webhook', reference: 'r1', status: 'REFUNDED', flowId: null } as const;
     await store.inbox.receive(anEvent({ ...webhook, toMatch: true }));
-    await expect(settle()).rejects.toMatchObject({ message: expect.stringContaining('yet to be matched') });
+    await expect(settle()).rejects.toMatchObject({ type: 'not_sent', nonRetryable: false });
     await store.inbox.match('w', { reference: 'r1', status: null, flowId: null });
     expect(await settle()).toMatchObject({ claim: 'rejected' });
   });
 
-  it('is forgotten with the send that it was of, when another send is ordered', async () => {
+  it('is gone from the claim once another send is ordered', async () => {
     await submit();
     await store.claims.orderSendAgain(key, 'next', { actor: 'ada', note: 'n' });
     expect((await store.claims.get(key))?.rejection).toBeUndefined();

@@ -26,20 +26,20 @@ describeStores('a store', (kind) => {
     expect((await temporary.open()).mac('fingerprint', 'x')).toBe(macs[0]);
   });
 
-  it('of a newer Towline is left alone', async () => {
+  it('of a newer Towline, from which something was removed, does not open', async () => {
     await (await temporary.open()).close();
     await temporary.execute('INSERT INTO migrations (version, usable_from) VALUES (999, 999)');
     await expect(temporary.open()).rejects.toThrow(StoreTooNewError);
   });
 
-  it('does not open without the keys it was made with', async () => {
+  it('does not open without a payload key that it was made with', async () => {
     await temporary.open();
     const other = createKeyring([{ id: 'other', bytes: new Uint8Array(32) }]);
     await expect(temporary.open({ keyring: other })).rejects.toThrow(UnknownKeyError);
   });
 
-  it('holds nothing of bodies, answers, refusals, notes and details in the clear', async () => {
-    const { claims, inbox } = await temporary.open();
+  it('holds no body, answer, refusal, note or detail of the audit log in the clear', async () => {
+    const { audit, claims, inbox } = await temporary.open();
     const canary = 'Jane-Canary-256700000001';
     const key = (reference: string) => ({ account: 'a', operation: 'o', reference });
     const attempt = { owner: 'x', flowId: 'f', fingerprint: 'f' };
@@ -56,12 +56,13 @@ describeStores('a store', (kind) => {
     await claims.closeNotExecuted(key('3'), { actor: 'jane', note: canary });
     await claims.orderSendAgain(key('4'), 'y', { actor: 'jane', note: canary });
     await claims.voidUnsent(key('5'), attempt, canary);
+    await audit.append({ kind: 'order', actor: 'ann', means: 'token', details: { note: canary } });
     for (const [name, bytes] of await contentOf(temporary)) {
       expect([name, bytes.includes('Canary'), bytes.includes('2567000')]).toEqual([name, false, false]);
     }
   });
 
-  it('leaves requests alone that share their transaction with one that fails', async () => {
+  it('commits requests that share their transaction with one that is refused', async () => {
     const { inbox } = await temporary.open();
     const taken = anEvent();
     await inbox.receive(taken);
@@ -76,7 +77,7 @@ describeStores('a store', (kind) => {
     expect((await inbox.counts()).byState.waiting).toBe(4);
   });
 
-  it('leaves them alone, too, if the failing one has a value that its column does not accept', async () => {
+  it('commits a request that shares its transaction with one whose value its column does not accept', async () => {
     const { inbox } = await temporary.open();
     const known = anEvent();
     await inbox.receive(known);
@@ -86,7 +87,7 @@ describeStores('a store', (kind) => {
     expect(bad).toMatchObject({ reason: expect.any(StoreRequestError) });
   });
 
-  it('finishes requests from before the closing, and refuses later ones', async () => {
+  it('finishes requests from before its closing, and refuses later ones as CLOSED', async () => {
     const store = await temporary.open();
     const events = Array.from({ length: 300 }, () => anEvent());
     const received = Promise.all(events.map((event) => store.inbox.receive(event)));

@@ -14,7 +14,7 @@ import { anEvent, withTemporaryStore } from './temporary-store.js';
 
 const cutOff = () => Promise.reject(new TypeError('cut off'));
 
-describe('a step of a flow', () => {
+describe('submitStep', () => {
   let store: Store;
   withTemporaryStore((opened) => (store = opened));
 
@@ -38,7 +38,7 @@ describe('a step of a flow', () => {
   const pay = () => step('invoice-payment', 'pay', invoicePayment.input, 'payInvoice');
   const generate = () => step('invoice-payment', 'generate', invoicePayment.input, 'createInvoice');
 
-  it('sends the body of its operation with our own callback URL, and no longer than its flow may wait', async () => {
+  it('sends the body of the operation with our callback URL, within the time of its flow', async () => {
     const { reference, flowId, submit, phase } = step('onramp', 'create', onramp.input, 'createOnramp');
     const sent: unknown[] = [];
     const createOnramp = async (body: never, options?: CallOptions) => {
@@ -58,7 +58,7 @@ describe('a step of a flow', () => {
     expect(await phase()).toBe('answered');
   });
 
-  it('that was refused although the service shows it is unknown, and not refused', async () => {
+  it('returns unknown for a refusal if the service shows the record, and rejected if not', async () => {
     const shown = async () => ({ status: 'PENDING' });
     const { submit, phase } = send();
     expect(await submit({ sendCrypto: refuses, getCryptoSend: shown })).toMatchObject({ kind: 'unknown' });
@@ -66,7 +66,7 @@ describe('a step of a flow', () => {
     expect(await send().submit({ sendCrypto: refuses, getCryptoSend: missing })).toMatchObject({ kind: 'rejected' });
   });
 
-  it('that is sent again while the service cannot be asked is sent only if its flow was given that order', async () => {
+  it('fails as not_sent for a repeat while the lookup is refused, and sends with unasked', async () => {
     const { submit, ordered } = send();
     await submit({ sendCrypto: cutOff });
     await ordered();
@@ -75,7 +75,7 @@ describe('a step of a flow', () => {
     expect(await submit(service, { unasked: true })).toMatchObject({ kind: 'accepted', answer: { id: 'S-2' } });
   });
 
-  it('that is sent again is held back by a record with other facts', async () => {
+  it('returns duplicate for a repeat if the record has other facts', async () => {
     const { submit, ordered } = send();
     await submit({ sendCrypto: cutOff });
     await ordered();
@@ -83,7 +83,7 @@ describe('a step of a flow', () => {
     expect(await submit({ getCryptoSend: other })).toMatchObject({ kind: 'duplicate' });
   });
 
-  it('that is sent again is not taken for done by a record that may be older', async () => {
+  it('sends a repeat although there is a record that may be older', async () => {
     const { submit, ordered } = generate();
     await submit({ createInvoice: cutOff });
     await ordered();
@@ -91,7 +91,7 @@ describe('a step of a flow', () => {
     expect(await submit(service)).toMatchObject({ kind: 'accepted', answer: { id: 'I-1' } });
   });
 
-  it('is looked up before its first send if others can pay, and not sent if they have', async () => {
+  it('returns done-elsewhere, before a first send, if others have paid', async () => {
     const paid = async () => ({ status: 'SUCCESSFUL', amount: '1000.5', currency: 'KES' });
     const { submit, phase } = pay();
     expect(await submit({ getInvoicePayment: paid })).toMatchObject({
@@ -101,7 +101,7 @@ describe('a step of a flow', () => {
     expect(await phase()).toBe('reserved');
   });
 
-  it('is sent against an event about which a person has decided, and not against another one that shows it done', async () => {
+  it('returns contradicted against an event that shows it done, and sends if a person has decided about that event', async () => {
     const { flowId, submit } = send();
     const { id } = await store.inbox.receive(anEvent({ flowId, status: 'SUCCESS', contentHash: flowId }));
     const service = { sendCrypto: async () => ({ id: 'S-1' }) };

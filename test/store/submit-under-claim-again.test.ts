@@ -13,7 +13,7 @@ import { anEvent, withTemporaryStore } from './temporary-store.js';
 const ANSWER = { id: 'S-1' };
 const order = { actor: 'ann', note: 'looked into it' };
 
-describe('a POST under its claim', () => {
+describe('submitUnderClaim', () => {
   let store: Store;
   withTemporaryStore((opened) => (store = opened));
 
@@ -47,8 +47,8 @@ describe('a POST under its claim', () => {
   const webhookToMatch = (reference: string) =>
     store.inbox.receive(anEvent({ source: 'webhook', flowId: null, reference, status: 'SUCCESS', toMatch: true }));
 
-  describe('that a person ordered again', () => {
-    it('is not sent if the service shows the first one: its record is the answer, and is kept with the claim', async () => {
+  describe('for a repeat that a person ordered', () => {
+    it('sends nothing if the service shows the first send: its record is the answer, and is kept with the claim', async () => {
       const { sent, attempt, ordered, claim } = claimed();
       await ordered();
       const record = { status: 'PENDING', id: 'S-0' };
@@ -58,7 +58,7 @@ describe('a POST under its claim', () => {
       expect(await claim()).toMatchObject({ phase: 'answered', answer: record });
     });
 
-    it('is not sent for that, and says that the record is not kept, while the store cannot write it', async () => {
+    it('returns recorded: false for the record that the lookup shows while the store cannot write it', async () => {
       const away = () => Promise.reject(new StoreUnavailableError('SQLITE_IOERR'));
       const { sent, attempt, ordered } = claimed(claimsThat(() => ({ recordAnswer: away })));
       await ordered();
@@ -67,7 +67,7 @@ describe('a POST under its claim', () => {
       expect(sent.times).toBe(0);
     });
 
-    it('is held back, in the name of the flow, if the service has something else under its reference', async () => {
+    it('holds the claim back, in the name of the flow, if the service has something else under the reference', async () => {
       const { key, sent, attempt, ordered, claim } = claimed();
       await ordered();
       const lookUp = async () => ({ lookup: 'other' as const });
@@ -75,13 +75,13 @@ describe('a POST under its claim', () => {
       expect((await claim())?.phase).toBe('sending');
       expect(await store.claims.orders(key)).toMatchObject([
         { action: 'send-again', actor: 'ann' },
-        { action: 'held-back', actor: 'flow', note: expect.stringContaining('something else') },
+        { action: 'held-back', actor: 'flow', note: expect.any(String) },
       ]);
       expect(await attempt()).toMatchObject({ kind: 'unknown' });
       expect(sent.times).toBe(0);
     });
 
-    it('waits while the service cannot be asked, unless the person was shown that', async () => {
+    it('fails as not_sent while the lookup cannot tell, and sends if the person who ordered it was shown that', async () => {
       const { sent, attempt, ordered, claim } = claimed();
       await ordered();
       const lookUp = async () => ({ lookup: 'cannot-tell' as const });
@@ -94,7 +94,7 @@ describe('a POST under its claim', () => {
       expect(sent.times).toBe(1);
     });
 
-    it.each(['absent', 'no-lookup'] as const)('is sent if the lookup says "%s"', async (lookup) => {
+    it.each(['absent', 'no-lookup'] as const)('sends if the lookup says "%s"', async (lookup) => {
       const { sent, attempt, ordered } = claimed();
       await ordered();
       expect(await attempt({ lookUp: async () => ({ lookup }) })).toEqual({
@@ -105,7 +105,7 @@ describe('a POST under its claim', () => {
       expect(sent.times).toBe(1);
     });
 
-    it('is sent although its lookup took long: the time to its first byte counts from then', async () => {
+    it('sends although the lookup took long: the time to the first byte counts from then', async () => {
       let nowMs = 0;
       const { attempt, ordered } = claimed({ monotonicMs: () => nowMs });
       await ordered();
@@ -116,7 +116,7 @@ describe('a POST under its claim', () => {
       expect(await attempt({ lookUp })).toMatchObject({ kind: 'accepted' });
     });
 
-    it('waits, and is not lost, while a webhook under its reference is not matched yet', async () => {
+    it('fails as not_sent, and keeps the order, while a webhook under the reference is to be matched', async () => {
       const { reference, sent, attempt, ordered, claim } = claimed();
       await ordered();
       await webhookToMatch(reference);
@@ -126,8 +126,8 @@ describe('a POST under its claim', () => {
     });
   });
 
-  describe('that others can make, too', () => {
-    it('is not sent if the payment was made meanwhile, and what was found is passed on', async () => {
+  describe('for a payment that others can make, too', () => {
+    it('returns done-elsewhere, with what was found, if the payment was made meanwhile', async () => {
       const { sent, attempt, claim } = claimed();
       const found = { says: 'paid', reading: { status: 'SUCCESSFUL', facts: {} } } as const;
       expect(await attempt({ lookUpFirst: async () => found })).toEqual({ kind: 'done-elsewhere', found });
@@ -135,22 +135,19 @@ describe('a POST under its claim', () => {
       expect((await claim())?.phase).toBe('reserved');
     });
 
-    it('waits until the service says whether it was, and says why it cannot', async () => {
+    it('fails as not_sent while the service cannot say whether the payment was made', async () => {
       const { sent, attempt, claim } = claimed();
       const asked = attempt({ lookUpFirst: async () => ({ says: 'cannot-tell', why: 'it is down' }) });
-      await expect(asked).rejects.toMatchObject({
+      await expect(asked).rejects.toMatchObject({ type: 'not_sent', nonRetryable: false });
+      await expect(attempt({ lookUpFirst: async () => ({ says: 'cannot-tell' }) })).rejects.toMatchObject({
         type: 'not_sent',
         nonRetryable: false,
-        message: expect.stringMatching(/it is down$/),
-      });
-      await expect(attempt({ lookUpFirst: async () => ({ says: 'cannot-tell' }) })).rejects.toMatchObject({
-        message: expect.stringMatching(/not done: $/),
       });
       expect(sent.times).toBe(0);
       expect((await claim())?.phase).toBe('reserved');
     });
 
-    it('is sent if it was not, although that lookup took long', async () => {
+    it('sends if the payment was not made, although that lookup took long', async () => {
       let nowMs = 0;
       const { sent, attempt } = claimed({ monotonicMs: () => nowMs });
       const lookUpFirst = async () => {
@@ -161,7 +158,7 @@ describe('a POST under its claim', () => {
       expect(sent.times).toBe(1);
     });
 
-    it('is not looked up before a first send as if it were another one', async () => {
+    it('does not take the record of another payer for its answer before a first send', async () => {
       const { sent, attempt } = claimed();
       const lookUp = async () => ({ lookup: 'shown' as const, answer: { id: 'of another payer' } });
       const made = await attempt({ lookUp, lookUpFirst: async () => ({ says: 'not-paid' }) });
@@ -170,14 +167,14 @@ describe('a POST under its claim', () => {
     });
   });
 
-  it('waits while a webhook under its reference is not matched yet', async () => {
+  it('fails as not_sent while a webhook under the reference is to be matched', async () => {
     const { reference, sent, attempt } = claimed();
     await webhookToMatch(reference);
     await expect(attempt()).rejects.toMatchObject({ type: 'not_sent', nonRetryable: false });
     expect(sent.times).toBe(0);
   });
 
-  it('is never marked as sending if its quote has expired by then, so that nothing has to be taken back', async () => {
+  it('never marks the claim as sending if the quote has expired by then', async () => {
     let takenBack = 0;
     const { attempt, claim } = claimed(
       claimsThat((claims) => ({
@@ -192,14 +189,14 @@ describe('a POST under its claim', () => {
     expect(takenBack).toBe(0);
   });
 
-  it('of another content than the first one is another request, and is not sent', async () => {
+  it("returns other-request, without a POST, for another fingerprint than the first attempt's", async () => {
     const { sent, attempt } = claimed();
     await attempt();
     expect(await attempt({}, 'another')).toEqual({ kind: 'other-request' });
     expect(sent.times).toBe(1);
   });
 
-  it('that was refused, or closed, is reported so to each later attempt', async () => {
+  it('returns rejected or void to each later attempt under a claim that was refused or closed', async () => {
     const refused = claimed();
     const refusal = { httpStatus: 400, message: 'no', fields: [], isRateExpired: false, isAboutReference: false };
     await refused.attempt({ send: () => Promise.reject(new RejectedError('sendCrypto', refusal)) });
@@ -213,6 +210,14 @@ describe('a POST under its claim', () => {
     await store.claims.voidUnsent(closed.key, { flowId: closed.flowId, fingerprint: 'f' }, 'cancelled');
     expect(await closed.attempt()).toMatchObject({ kind: 'void', reason: 'cancelled' });
     expect(closed.sent.times).toBe(0);
+  });
+
+  /** An answer that came so, and how it was understood. */
+  const answeredWith = (came: ServiceAnswer, ends: () => Promise<unknown>): Partial<Submission<unknown>> => ({
+    send: (_request, { onAnswer }) => {
+      onAnswer?.(came);
+      return ends();
+    },
   });
 
   it.each([
@@ -231,24 +236,29 @@ describe('a POST under its claim', () => {
         ),
       'rejected',
     ],
-  ])('keeps %s of the service for its caller, byte for byte', async (_, ends, phase) => {
+  ])('keeps %s of the service for the caller, byte for byte', async (_, ends, phase) => {
     const { attempt, claim } = claimed();
-    const came: ServiceAnswer = {
-      httpStatus: 201,
-      headers: { 'content-type': 'application/json; charset=utf-8' },
-      bytes: Buffer.from('{ "id":"S-1" }'),
-    };
-    await attempt({
-      send: (_request, { onAnswer }) => {
-        onAnswer?.(came);
-        return ends();
-      },
-    });
+    const headers = { 'content-type': 'application/json; charset=utf-8' };
+    const came: ServiceAnswer = { httpStatus: 201, headers, bytes: Buffer.from('{ "id":"S-1" }') };
+    await attempt(answeredWith(came, ends));
     const kept = { httpStatus: 201, contentType: 'application/json; charset=utf-8', body: '{ "id":"S-1" }' };
     expect(await claim()).toMatchObject({ phase, kept });
   });
 
-  it('is counted by its outcome in one spelling, and each takeover of a claim that a dead attempt left', async () => {
+  it('keeps an answer up to 64 KiB of text, as JSON if it names no type, and no larger or binary one', async () => {
+    const kept = async (bytes: Uint8Array) => {
+      const { attempt, claim } = claimed();
+      await attempt(answeredWith({ httpStatus: 201, headers: {}, bytes }, async () => ANSWER));
+      return (await claim())?.kept;
+    };
+    const text = (length: number) => Buffer.from('x'.repeat(length));
+    expect(await kept(text(2))).toEqual({ httpStatus: 201, contentType: 'application/json', body: 'xx' });
+    expect((await kept(text(65_536)))?.body).toHaveLength(65_536);
+    expect(await kept(text(65_537))).toBeUndefined();
+    expect(await kept(Uint8Array.of(0xff))).toBeUndefined();
+  });
+
+  it('counts outcomes in snake case, and each takeover of a claim that a dead attempt left', async () => {
     const counted: unknown[] = [];
     const { attempt } = claimed({ metrics: { count: (name, labels) => void counted.push([name, labels]) } });
     const operation = 'sendCrypto';

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/index.js';
 import { pinOf } from '../../activities/claims.js';
 import { submitUnderClaim } from '../../activities/submit-under-claim.js';
@@ -16,20 +16,14 @@ import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';
 import { newReference } from '../harness/references.js';
 import { depsOver, sendRequest } from './deciding-activities.js';
-import { describeStores } from './store-kinds.js';
-import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+import { anEvent, withTemporaryStore } from './temporary-store.js';
 
 const ANSWER = { id: 'S-1' };
 const REFUSAL = { httpStatus: 400, message: 'no', fields: [], isRateExpired: false, isAboutReference: false };
 
-describeStores('a POST under its claim', (kind) => {
-  let temporary: TemporaryStore;
+describe('submitUnderClaim', () => {
   let store: Store;
-  beforeAll(async () => {
-    temporary = await makeTemporaryStore(kind);
-    store = await temporary.open();
-  });
-  afterAll(() => temporary.remove());
+  withTemporaryStore((opened) => (store = opened));
 
   /** One claim, any number of attempts, and the number of POSTs that left. */
   const claimed = (replaced: Partial<ActivityDeps> = {}) => {
@@ -59,7 +53,7 @@ describeStores('a POST under its claim', (kind) => {
     store: { ...store, claims: { ...store.claims, ...replaced(store.claims) } },
   });
 
-  it('is sent once, and its answer is the answer of every later attempt', async () => {
+  it('sends once, and returns the answer to every later attempt', async () => {
     const { sent, attempt, phase } = claimed();
     expect(await attempt()).toEqual({ kind: 'accepted', answer: ANSWER, recorded: true });
     expect(await attempt()).toEqual({ kind: 'accepted', answer: ANSWER, recorded: true });
@@ -70,7 +64,7 @@ describeStores('a POST under its claim', (kind) => {
   it.each([
     ['an outcome that is unknown', new UnknownOutcomeError('sendCrypto', 'no-answer' as never)],
     ['a bug of ours', new TypeError('x is undefined')],
-  ])('after %s is not sent again', async (_what, error) => {
+  ])('does not send again after %s: the outcome is unknown', async (_what, error) => {
     const { sent, attempt, phase } = claimed();
     expect(await attempt(failing(error))).toMatchObject({ kind: 'unknown', repeat: 'unknown' });
     expect(await attempt()).toMatchObject({ kind: 'unknown' });
@@ -78,7 +72,7 @@ describeStores('a POST under its claim', (kind) => {
     expect(await phase()).toBe('sending');
   });
 
-  it('that the service knows already stays in sending, and says so', async () => {
+  it('returns duplicate for a reference that the service knows already, and leaves the claim in sending', async () => {
     const { sent, attempt, phase } = claimed({ repeatSettingOf: () => 'rejected' });
     const duplicate = failing(new DuplicateReferenceError('sendCrypto', 409));
     expect(await attempt(duplicate)).toEqual({ kind: 'duplicate', repeat: 'rejected' });
@@ -90,7 +84,7 @@ describeStores('a POST under its claim', (kind) => {
   it.each([
     ['not_sent', new NotSentError('sendCrypto', 'refused'), undefined],
     ['rate_limited', new RateLimitedError('sendCrypto', 1_500), 1_500],
-  ])('that was proven not to be sent (%s) is free for the next attempt', async (type, error, delayMs) => {
+  ])('fails as %s if nothing was sent, and the next attempt sends', async (type, error, delayMs) => {
     const { sent, attempt, phase } = claimed();
     await expect(attempt(failing(error))).rejects.toMatchObject({ type, nextRetryDelay: delayMs });
     expect(await phase()).toBe('reserved');
@@ -98,7 +92,7 @@ describeStores('a POST under its claim', (kind) => {
     expect(sent.times).toBe(2);
   });
 
-  it('that the service refuses is refused for every later attempt', async () => {
+  it('returns rejected for a refusal of the service, to every later attempt too', async () => {
     const { sent, attempt } = claimed();
     const rejected = { kind: 'rejected', rejection: { httpStatus: 400, message: 'no' }, recorded: true };
     expect(await attempt(failing(new RejectedError('sendCrypto', REFUSAL)))).toMatchObject(rejected);
@@ -106,14 +100,14 @@ describeStores('a POST under its claim', (kind) => {
     expect(sent.times).toBe(1);
   });
 
-  it('that cannot be put on the wire ends its flow, and was not sent', async () => {
+  it('fails as invalid_input, for good, if the request cannot be put on the wire', async () => {
     const { attempt, phase } = claimed();
     const invalid = failing(new InvalidRequestError('sendCrypto', []));
     await expect(attempt(invalid)).rejects.toMatchObject({ type: 'invalid_input', nonRetryable: true });
     expect(await phase()).toBe('reserved');
   });
 
-  it('of a repeat that was ordered, and is refused, says nothing of the send before it', async () => {
+  it('returns unknown if an ordered repeat is refused, since that says nothing of the send before it', async () => {
     const { key, attempt, phase } = claimed({ repeatSettingOf: () => 'same-result' });
     await attempt(failing(new TypeError('cut off')));
     await store.claims.orderSendAgain(key, 'ordered', { actor: 'jane', note: '' });
@@ -122,13 +116,16 @@ describeStores('a POST under its claim', (kind) => {
     expect(await phase()).toBe('sending');
   });
 
-  it.each(['REFUNDED', 'refunded'])('is not sent against a trusted event of its flow that says %s', async (status) => {
-    const { flowId, sent, attempt } = claimed();
-    await store.inbox.receive(anEvent({ flowId, status, contentHash: flowId }));
-    const guard = { flowId, statuses: ['COMPLETED', 'REFUNDED'] };
-    expect(await attempt(undefined, { guard })).toEqual({ kind: 'contradicted' });
-    expect(sent.times).toBe(0);
-  });
+  it.each(['REFUNDED', 'refunded'])(
+    'does not send against a trusted event of the flow that says %s',
+    async (status) => {
+      const { flowId, sent, attempt } = claimed();
+      await store.inbox.receive(anEvent({ flowId, status, contentHash: flowId }));
+      const guard = { flowId, statuses: ['COMPLETED', 'REFUNDED'] };
+      expect(await attempt(undefined, { guard })).toEqual({ kind: 'contradicted' });
+      expect(sent.times).toBe(0);
+    },
+  );
 
   /** The first send's answer is lost, another send is ordered, and an event lies in the inbox by then. */
   const orderedAgainst = async (status: string | null, more = {}) => {
@@ -145,19 +142,19 @@ describeStores('a POST under its claim', (kind) => {
     ['a word that is not known', 'A_WORD_OF_LATER'],
     ['nothing', null],
   ])(
-    'is not sent again by an order against a trusted event that says %s: any shows that the service has it',
+    'does not send again by an order if a trusted event says %s: any event shows that the service has it',
     async (_, status) => {
       expect(await orderedAgainst(status)).toEqual({ outcome: 'contradicted', sent: 1 });
     },
   );
 
-  it('of a record that existed before it is sent again against a trusted event that does not show it done', async () => {
+  it('sends again by an order against a trusted event that does not show it done, if others can make the payment', async () => {
     const more = { lookUpFirst: async () => ({ says: 'not-paid' }) };
     expect(await orderedAgainst('PENDING', more)).toEqual({ outcome: 'accepted', sent: 2 });
     expect(await orderedAgainst('COMPLETED', more)).toEqual({ outcome: 'contradicted', sent: 1 });
   });
 
-  it('whose rate is said to have expired stays open, and is not repeated, if the lookup does not exclude that it was executed', async () => {
+  it('returns unknown if the service calls the rate expired, and the lookup does not exclude that the POST was executed', async () => {
     const expired = failing(new RejectedError('sendCrypto', { ...REFUSAL, isRateExpired: true }));
     for (const lookup of ['shown', 'cannot-tell']) {
       const { attempt, phase } = claimed();
@@ -171,7 +168,7 @@ describeStores('a POST under its claim', (kind) => {
     expect(await phase()).toBe('reserved');
   });
 
-  it('whose quote expired before it was marked, or while it was, is not sent and free again', async () => {
+  it('returns quote-expired, and leaves the claim reserved, if the quote expires before the claim is marked, or while it is', async () => {
     for (const validFor of [0, 1]) {
       const { sent, attempt, phase } = claimed();
       let asked = 0;
@@ -182,7 +179,7 @@ describeStores('a POST under its claim', (kind) => {
     }
   });
 
-  it('of a process that stood still after its claim is not sent, and free again', async () => {
+  it('sends nothing, and leaves the claim reserved, if the process stood still after it reserved the claim', async () => {
     let standstillMs = 0;
     const { sent, attempt, phase } = claimed({
       monotonicMs: () => standstillMs,
@@ -199,7 +196,7 @@ describeStores('a POST under its claim', (kind) => {
     expect(await phase()).toBe('reserved');
   });
 
-  it('learns when it is too late for its first byte, even after the machine slept', async () => {
+  it('lets the POST know when it is too late for its first byte, even after the machine slept', async () => {
     let sleptMs = 0;
     const { attempt, phase } = claimed({ clock: { ...systemClock, nowMs: () => Date.now() + sleptMs } });
     const send = async (_: unknown, { stillValid }: { stillValid: () => boolean }) => {
@@ -212,7 +209,7 @@ describeStores('a POST under its claim', (kind) => {
     expect(await phase()).toBe('reserved');
   });
 
-  it('is counted by its outcome, and by the type of what stopped it; a bug of ours before it has no type', async () => {
+  it("counts each attempt by its outcome or by its failure's type, and a bug of ours as error", async () => {
     const counted: unknown[] = [];
     const count = (name: string, labels: unknown) => {
       if (name === 'towline_money_attempts_total') counted.push(labels);
@@ -221,14 +218,14 @@ describeStores('a POST under its claim', (kind) => {
     const request = () => {
       throw new TypeError('x is undefined');
     };
-    await expect(attempt(undefined, { request })).rejects.toThrow('x is undefined');
+    await expect(attempt(undefined, { request })).rejects.toThrow(TypeError);
     await expect(attempt(failing(new NotSentError('sendCrypto', 'refused')))).rejects.toThrow();
     await attempt();
     const operation = 'sendCrypto';
     expect(counted).toEqual(['error', 'not_sent', 'accepted'].map((outcome) => ({ operation, outcome })));
   });
 
-  it('that another attempt took over is not sent by the first one', async () => {
+  it('fails as fenced, without a POST, if another attempt took over the claim', async () => {
     const other = { owner: 'other', flowId: 'crypto-send/x', fingerprint: 'f' };
     const { sent, attempt } = claimed(
       claimsThat((claims) => ({
@@ -244,7 +241,7 @@ describeStores('a POST under its claim', (kind) => {
     expect(sent.times).toBe(0);
   });
 
-  it('that another attempt sends is not handed back by one whose release was written although it failed', async () => {
+  it('does not hand back a claim that another attempt sends, when it repeats a release that was written although it failed', async () => {
     const later: { attempt?: () => Promise<unknown> } = {};
     const { sent, attempt, phase } = claimed(
       claimsThat((claims) => {
@@ -268,7 +265,7 @@ describeStores('a POST under its claim', (kind) => {
     expect(sent.times).toBe(2);
   });
 
-  it('is not sent while the store is unavailable, and keeps its answer if the store fails after it', async () => {
+  it('sends nothing while the store is unavailable, and returns its answer if the store fails after it', async () => {
     const away = () => Promise.reject(new StoreUnavailableError('SQLITE_IOERR'));
     const before = claimed(claimsThat(() => ({ reserve: away })));
     await expect(before.attempt()).rejects.toMatchObject({ type: 'store_unavailable' });

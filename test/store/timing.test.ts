@@ -38,11 +38,11 @@ function handMoved() {
   return { clock, waits, pass: () => waits.shift()?.work() };
 }
 
-describe('the turns of an activity', () => {
+describe('the pause before the next turn of an activity', () => {
   const turn = (attempt: number, timeScale = 1, isParked?: boolean) =>
     attemptOf({ attempt }).run(() => nextTurnMs(timeScale, isParked));
 
-  it('come ever more slowly, four at each pace, and at the slowest for ever', async () => {
+  it('is 2 s, 5 s, 15 s, 1 min and 5 min, four times each, and the last for ever', async () => {
     const paces = [2_000, 5_000, 15_000, 60_000, 300_000];
     for (const [step, ms] of paces.entries()) {
       expect([await turn(4 * step + 1), await turn(4 * step + 4)]).toEqual([ms, ms]);
@@ -50,7 +50,7 @@ describe('the turns of an activity', () => {
     expect(await turn(500)).toBe(300_000);
   });
 
-  it('come more slowly still while a person is asked', async () => {
+  it('is 15 s to 1 h while a person is asked', async () => {
     const paces = [15_000, 60_000, 300_000, 900_000, 3_600_000];
     for (const [step, ms] of paces.entries()) {
       expect([await turn(4 * step + 1, 1, true), await turn(4 * step + 4, 1, true)]).toEqual([ms, ms]);
@@ -59,19 +59,19 @@ describe('the turns of an activity', () => {
     expect(await turn(1, 1, false)).toBe(2_000);
   });
 
-  it('come sooner in a flow whose time is scaled, and never without a pause', async () => {
+  it('is scaled by the time scale of the flow, and at least 20 ms', async () => {
     expect(await turn(1, 0.5)).toBe(1_000);
     expect(await turn(1, 0.000_1)).toBe(20);
   });
 
-  it('that follow a miss are two seconds apart, scaled likewise', async () => {
+  it('after a miss is two seconds, scaled likewise', async () => {
     const { clock, waits } = handMoved();
     for (const scale of [1, 0.5, 0.000_1]) void untilNextMiss({ clock }, scale);
     expect(waits.map(({ ms }) => ms)).toEqual([2_000, 1_000, 20]);
   });
 });
 
-describe("an activity's time by the clock of the Temporal server", () => {
+describe('the time of an activity, by the clock of the Temporal server,', () => {
   const after = (ms: number, heartbeatDetails?: unknown) =>
     attemptOf({
       scheduledTimestampMs: SCHEDULED_MS,
@@ -79,12 +79,12 @@ describe("an activity's time by the clock of the Temporal server", () => {
       heartbeatDetails,
     });
 
-  it('runs from its first attempt', async () => {
+  it('runs from its first attempt (elapsedMs)', async () => {
     expect(await after(0).run(elapsedMs)).toBe(0);
     expect(await after(1_234).run(elapsedMs)).toBe(1_234);
   });
 
-  it('says for how long a record has been missing, in each attempt up to this one', async () => {
+  it('runs from the first miss of a record, over several attempts (missingForMs)', async () => {
     const first = after(100);
     expect(await first.run(() => missingForMs(true))).toBe(0);
     expect(first.beats).toEqual([{ missingSinceMs: SCHEDULED_MS + 100 }]);
@@ -93,7 +93,7 @@ describe("an activity's time by the clock of the Temporal server", () => {
     expect(next.beats).toEqual(first.beats);
   });
 
-  it('begins anew after a lookup that did not say so', async () => {
+  it('begins anew after a lookup that was no miss (missingForMs)', async () => {
     const outage = after(900, { missingSinceMs: SCHEDULED_MS + 100 });
     expect(await outage.run(() => missingForMs(false))).toBe(0);
     expect(outage.beats).toEqual([{}]);
@@ -103,10 +103,10 @@ describe("an activity's time by the clock of the Temporal server", () => {
   });
 });
 
-describe('the heartbeats of an activity', () => {
-  it('come four times as often as they have to, as long as it runs', async () => {
+describe('withHeartbeat', () => {
+  it('beats four times in the heartbeat timeout, with the details of the attempt before', async () => {
     const { clock, waits, pass } = handMoved();
-    const { beats, run } = attemptOf({ heartbeatTimeoutMs: 8_000, heartbeatDetails: 'of the attempt before' });
+    const { beats, run } = attemptOf({ heartbeatTimeoutMs: 8_000, heartbeatDetails: 'earlier' });
     const result = await run(() =>
       withHeartbeat(clock, async () => {
         expect(waits.map(({ ms }) => ms)).toEqual([2_000]);
@@ -117,11 +117,11 @@ describe('the heartbeats of an activity', () => {
     );
     expect(result).toBe('done');
     // What the attempt before had found out is kept.
-    expect(beats).toEqual(['of the attempt before', 'of the attempt before']);
+    expect(beats).toEqual(['earlier', 'earlier']);
     expect(waits).toEqual([]);
   });
 
-  it('keep what this attempt has noted of a missing record', async () => {
+  it('beats with what this attempt has noted of a missing record', async () => {
     const { clock, pass } = handMoved();
     const { beats, run } = attemptOf({
       heartbeatTimeoutMs: 8_000,
@@ -138,11 +138,12 @@ describe('the heartbeats of an activity', () => {
     expect(beats).toEqual([noted, noted]);
   });
 
-  it('stop when its work fails, and are not sent by one whose policy wants none', async () => {
+  it('stops when its work fails, and does not beat without a heartbeat timeout', async () => {
     const { clock, waits } = handMoved();
-    const failing = () => Promise.reject(new Error('no'));
-    await expect(attemptOf({ heartbeatTimeoutMs: 8_000 }).run(() => withHeartbeat(clock, failing))).rejects.toThrow(
-      'no',
+    const failure = new Error('no');
+    const failing = () => Promise.reject(failure);
+    await expect(attemptOf({ heartbeatTimeoutMs: 8_000 }).run(() => withHeartbeat(clock, failing))).rejects.toBe(
+      failure,
     );
     expect(waits).toEqual([]);
     const { run } = attemptOf();
@@ -150,37 +151,40 @@ describe('the heartbeats of an activity', () => {
   });
 });
 
-describe('the windows of a flow', () => {
+describe('windowsOf', () => {
   const windows = (more: Partial<ActivityDeps>) => windowsOf({ serviceIsOnLoopback: false, ...more } as ActivityDeps);
 
-  it('follow the timeout of the service, and an attempt outlasts it', () => {
+  it("derives the windows from the service's timeout, which an attempt outlasts", () => {
     expect(windows({ serviceTimeoutMs: 30_000 })).toEqual({ settleMs: 90_000, postMs: 30_000, attemptMs: 120_000 });
     expect(windows({ serviceTimeoutMs: 90_000 })).toEqual({ settleMs: 150_000, postMs: 90_000, attemptMs: 120_000 });
     expect(windows({ serviceTimeoutMs: 90_001 }).attemptMs).toBe(120_001);
   });
 
-  it('have limits of their own only with a service on loopback', () => {
+  it('takes other limits only with a service on loopback', () => {
     const limits = { heartbeatMs: 1, startWithinMs: 2 };
     expect(windows({ serviceTimeoutMs: 30_000, limits })).not.toHaveProperty('heartbeatMs');
     expect(windows({ serviceTimeoutMs: 30_000, limits, serviceIsOnLoopback: true })).toMatchObject(limits);
   });
 });
 
-describe('the time from a claim to its first byte', () => {
-  it.each(['a clock that never jumps', 'the clock of the day, for a machine that slept'])('is over by %s', (which) => {
-    const [isMonotonic] = [which.startsWith('a clock')];
-    // Both have run for long before.
-    let ms = 1_000_000;
-    const clock = { nowMs: () => (isMonotonic ? 5_000_000 : 5_000_000 + ms) } as Clock;
-    const isInTime = sendTimer({ monotonicMs: () => (isMonotonic ? ms : 0), clock } as unknown as ActivityDeps);
-    expect(isInTime()).toBe(true);
-    ms += 29_999;
-    expect(isInTime()).toBe(true);
-    ms += 1;
-    expect(isInTime()).toBe(false);
-  });
+describe('sendTimer, from a claim to the first byte of its POST,', () => {
+  it.each(['a clock that never jumps', 'the clock of the day, for a machine that slept'])(
+    'is over after 30 s by %s',
+    (which) => {
+      const [isMonotonic] = [which.startsWith('a clock')];
+      // Both have run for long before.
+      let ms = 1_000_000;
+      const clock = { nowMs: () => (isMonotonic ? 5_000_000 : 5_000_000 + ms) } as Clock;
+      const isInTime = sendTimer({ monotonicMs: () => (isMonotonic ? ms : 0), clock } as unknown as ActivityDeps);
+      expect(isInTime()).toBe(true);
+      ms += 29_999;
+      expect(isInTime()).toBe(true);
+      ms += 1;
+      expect(isInTime()).toBe(false);
+    },
+  );
 
-  it('may be shorter', () => {
+  it('is over after a shorter time that is given', () => {
     let ms = 0;
     const deps = { monotonicMs: () => ms, clock: { nowMs: () => ms } } as unknown as ActivityDeps;
     const isInTime = sendTimer(deps, 10);

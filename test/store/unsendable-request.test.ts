@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/deps.js';
 import type { ClaimRef } from '../../activities/types.js';
 import { pinOf } from '../../activities/claims.js';
@@ -6,19 +6,18 @@ import { submitUnderClaim } from '../../activities/submit-under-claim.js';
 import { toWireNumber } from '../../src/money.js';
 import type { Store } from '../../src/store/store.js';
 import { submitDeps } from '../harness/submit-deps.js';
-import { describeStores } from './store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const key = { account: 'default', operation: 'sendCrypto', reference: 'r1' };
 
-describeStores('a request that cannot be put on the wire', (kind) => {
+describe('a request that cannot be put on the wire', () => {
   let temporary: TemporaryStore;
   let store: Store;
   let claim: ClaimRef;
   let deps: ActivityDeps;
   let sent: number;
   beforeEach(async () => {
-    temporary = await makeTemporaryStore(kind);
+    temporary = await makeTemporaryStore('libsql');
     store = await temporary.open();
     const pin = await pinOf({ store, account: 'default' });
     claim = { operation: 'sendCrypto', reference: 'r1', flowId: 'crypto-send/r1', fingerprint: 'f', pin };
@@ -47,25 +46,25 @@ describeStores('a request that cannot be put on the wire', (kind) => {
   it.each<[string, () => number]>([
     ['an amount of 19 digits', () => toWireNumber('7.123456789012345678')],
     ['one that the contract refuses', () => -1],
-  ])('ends before its claim: %s', async (_, amount) => {
+  ])('ends its flow as invalid_input before its claim is reserved: %s', async (_, amount) => {
     await expect(submit(amount)).rejects.toMatchObject({ type: 'invalid_input', nonRetryable: true });
     expect(await store.claims.get(key)).toBeUndefined();
     expect(sent).toBe(0);
   });
 
-  it('ends as well after an attempt that only reserved its claim, and the claim stays as it is', async () => {
+  it('ends its flow as invalid_input after an attempt that only reserved its claim, which stays reserved', async () => {
     await store.claims.reserve(key, { owner: 'earlier', flowId: claim.flowId, fingerprint: 'f' });
     await expect(submit(() => -1)).rejects.toMatchObject({ type: 'invalid_input', nonRetryable: true });
     expect(await store.claims.get(key)).toMatchObject({ phase: 'reserved' });
   });
 
-  it('is unknown for a flow of an earlier epoch, whose claim may have been lost with the store', async () => {
+  it('is unknown for a flow of an earlier epoch than the store, whose claim may be lost', async () => {
     await store.deployment.raiseEpoch(1);
     expect(await submit(() => -1)).toMatchObject({ kind: 'unknown' });
     expect(sent).toBe(0);
   });
 
-  it('says nothing of an earlier send, which may have been executed', async () => {
+  it('leaves an earlier send of the same claim unknown', async () => {
     await submit(() => 1);
     expect(await submit(() => -1)).toMatchObject({ kind: 'unknown' });
     await store.claims.orderSendAgain(key, 'next', { actor: 'ada', note: 'n' });

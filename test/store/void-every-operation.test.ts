@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { NO_FOUR_EYES } from '../../src/protocol/four-eyes.js';
 import { flowIdOf, type FlowKind, UPDATES } from '../../src/protocol/vocabulary.js';
 import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
@@ -8,7 +8,6 @@ import type { ClaimKey } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
 import { moneyOf } from '../harness/kind.js';
 import { KINDS } from '../harness/kinds.js';
-import { describeStores } from './store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 const MOVING = KINDS.filter((one) => moneyOf(one) !== null).map(({ kind }) => kind);
@@ -19,11 +18,11 @@ const moneyOperations = (of: FlowKind): ClaimKey[] =>
     .flatMap(({ ordered }) => ordered('r1'))
     .map(({ operation, reference }) => ({ account: 'default', operation, reference }));
 
-describeStores('resolving a terminated flow', (kind) => {
+describe('resolving a terminated flow', () => {
   let temporary: TemporaryStore;
   let store: Store;
   beforeEach(async () => {
-    temporary = await makeTemporaryStore(kind);
+    temporary = await makeTemporaryStore('libsql');
     store = await temporary.open();
   });
   afterEach(() => temporary.remove());
@@ -57,7 +56,7 @@ describeStores('resolving a terminated flow', (kind) => {
   );
 
   it.each(['invoice-payment', 'bridge-transfer'] as const)(
-    'by what a person says of %s voids what was not sent, and leaves what was',
+    'as mark-failed voids the claims of %s that were not sent, and leaves those that were answered',
     async (of) => {
       const [first, second] = moneyOperations(of);
       if (first === undefined || second === undefined) throw new Error('it has two money operations');

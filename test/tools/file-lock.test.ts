@@ -16,7 +16,7 @@ async function deadPid(): Promise<number> {
 }
 
 describe('a file lock', () => {
-  test('lets one in at a time, and reports to the other that it waits', async () => {
+  test('lets one in at a time, and calls onWait of the other', async () => {
     const path = join(scratch, 'shared.lock');
     const story: string[] = [];
     let enter = (): void => {};
@@ -42,8 +42,9 @@ describe('a file lock', () => {
 
   test('is free again after work that failed', async () => {
     const path = join(scratch, 'failing.lock');
-    await expect(withFileLock(path, () => Promise.reject(new Error('no disk')))).rejects.toThrow('no disk');
-    await expect(access(path)).rejects.toThrow('ENOENT');
+    const failure = new Error('of the work');
+    await expect(withFileLock(path, () => Promise.reject(failure))).rejects.toBe(failure);
+    await expect(access(path)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
   test('is taken over at once from a process that died on this machine', async () => {
@@ -63,7 +64,7 @@ describe('a file lock', () => {
     expect(await withFileLock(path, () => Promise.resolve('in'))).toBe('in');
   });
 
-  test('is taken over from before the restart of the machine, whatever process has that id now', async () => {
+  test('is taken over if it is from before a restart of the machine, whatever process has its id now', async () => {
     const path = join(scratch, 'restarted.lock');
     await writeFile(path, JSON.stringify({ host: hostname(), pid: process.ppid, since: '2001-01-01T00:00:00.000Z' }));
     expect(await withFileLock(path, () => Promise.resolve('in'))).toBe('in');
