@@ -104,7 +104,7 @@ describe('a deposit whose answer is lost after the service executed it', () => {
       await untilFlow(handle, ({ view }) =>
         setting === 'same-result'
           ? view.stage === 'tracking'
-          : view.timeline.filter(({ code }) => code === 'sending').length === 2,
+          : view.timeline.filter(({ code }) => code === 'outcome-unknown').length === 2,
       );
       await handle.signal('events', [trusted('COMPLETED')]);
       expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
