@@ -36,10 +36,13 @@ describe('the judge of a chaos run', () => {
     ['before it is sent', 'worker-1', -1, 0],
     ['long after its answer', 'worker-1', 2_000, 0],
     ['as it is sent by another one', 'worker-2', 0, 0],
-  ])('excuses the parking of a flow whose process is struck (%s: %s) only while its POST is open', (_, who, afterMs, faults) => {
-    const strikes = [{ who, atMs: SENT_AT_MS + afterMs }];
-    expect(ownFaults({ ...run, strikes })(REFERENCE)).toHaveLength(faults);
-  });
+  ])(
+    'excuses the parking of a flow whose process is struck (%s: %s) only while its POST is open',
+    (_, who, afterMs, faults) => {
+      const strikes = [{ who, atMs: SENT_AT_MS + afterMs }];
+      expect(ownFaults({ ...run, strikes })(REFERENCE)).toHaveLength(faults);
+    },
+  );
 
   it('excuses the parking of a flow whose POST has no answer', () => {
     expect(ownFaults({ ...run, wire: [{ ...POST, status: null, answeredAtMs: null }] })(REFERENCE)).toHaveLength(1);
