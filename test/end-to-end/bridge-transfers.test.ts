@@ -6,7 +6,7 @@ import { type Stack, withStack } from './stack.js';
 const CALLBACK_SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 
 /** What leaves a transfer no other way than a person's decision. */
-const PARKS = new Set(['no-settlement-ever', 'mismatching-amount']);
+const PARKS = new Set(['no-settlement-ever', 'mismatching-amount', 'failed-refund-begun']);
 
 describe('bridge transfers through gateway, worker and sandbox', () => {
   let stack: Stack;

@@ -12,8 +12,9 @@ import { KINDS, type NamedKind } from '../harness/kinds.js';
 import { SECRET, SIGNED, startOne, subscribe, whenDone } from './kinds-at-play.js';
 import { keyring, SERVICE_TOKEN } from '../harness/fixed.js';
 import { type Stack, withStack } from './stack.js';
+import { secretBytes } from '../harness/secrets.js';
 
-const OLD_SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+const OLD_SECRET = `whsec_${secretBytes(1).toString('base64')}`;
 const VERIFICATION = 'canary-verification-token';
 const ACCOUNT = {
   organization: 'Canary Organization',

@@ -35,6 +35,14 @@ describe('a deployment', () => {
   let client: Client;
   let close: () => Promise<void>;
   const stores: Awaited<ReturnType<typeof openAt>>[] = [];
+  // Gateways and workers that run in this process listen to its signals until it ends.
+  const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect'] as const;
+  const before = SIGNALS.map((signal) => process.listeners(signal));
+  afterAll(() => {
+    for (const [at, signal] of SIGNALS.entries())
+      for (const listener of process.listeners(signal))
+        if (before[at]?.includes(listener) === false) process.removeListener(signal, listener);
+  });
   beforeAll(async () => {
     namespace = await makeNamespace();
     const temporal = connectTemporal({ variables: { TEMPORAL_ADDRESS: address, TEMPORAL_NAMESPACE: namespace } });

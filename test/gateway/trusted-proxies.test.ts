@@ -5,6 +5,7 @@ import { networkOf } from '../../src/gateway/http/rate-limit.js';
 import { gatewayUnderTest } from './setup/gateway-under-test.js';
 import { newReference } from '../harness/references.js';
 import { settlement } from '../harness/inputs.js';
+import { secretBytes } from '../harness/secrets.js';
 
 const SETTLEMENT_PATH = '/api/v3/deposit/crypto-bridge/webhook/provider/settlement';
 const PROVIDER = '203.0.113.7';
@@ -67,7 +68,7 @@ describe('the doctor', () => {
     SERVICE_BASE_URL: 'https://service.example',
     SERVICE_TOKEN: 'a-token',
     PUBLIC_URL: 'https://towline.example',
-    PAYLOAD_KEYS: `k1:${Buffer.alloc(32, 1).toString('base64')}`,
+    PAYLOAD_KEYS: `k1:${secretBytes(1).toString('base64')}`,
   };
   const says = (env: Record<string, string>) =>
     explainProxies(readSettings({ ...production, ...env })).map(({ verdict, says }) => [verdict, says]);
