@@ -18,7 +18,8 @@ const all = new Set([...shipped, ...Object.keys(manifest.devDependencies)]);
 
 /** `@scope/name/part` is of the package `@scope/name`. */
 const packageOf = (to: string): string => /^(?:@[^/]+\/)?[^/]+/.exec(to)?.[0] ?? to;
-const isOurs = (to: string): boolean => /^(?:(?:src|workflows|activities|test|bench|tools|dist)\/|[\w.-]+\.mts$)/.test(to);
+const isOurs = (to: string): boolean =>
+  /^(?:(?:src|workflows|activities|test|bench|tools|dist)\/|[\w.-]+\.mts$)/.test(to);
 const isOfNode = (to: string): boolean => to.startsWith('node:') || builtinModules.includes(to);
 
 /** Packages that a file imports, types included, and that package.json does not declare for it. */

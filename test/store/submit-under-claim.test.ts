@@ -128,12 +128,16 @@ describe('submitUnderClaim', () => {
   );
 
   /** The first send's answer is lost, another send is ordered, and an event lies in the inbox by then. */
-  const orderedAgainst = async (status: string | null, more = {}) => {
+  const orderedAgainst = async (
+    status: string | null,
+    shownBy: { readonly statuses?: readonly string[] } = {},
+    more = {},
+  ) => {
     const { key, flowId, sent, attempt } = claimed();
     await attempt(failing(new TypeError('cut off')));
     await store.claims.orderSendAgain(key, 'ordered', { actor: 'jane', note: '' });
     await store.inbox.receive(anEvent({ flowId, status, contentHash: flowId }));
-    const { kind: outcome } = await attempt(undefined, { guard: { flowId, statuses: ['COMPLETED'] }, ...more });
+    const { kind: outcome } = await attempt(undefined, { guard: { flowId, ...shownBy }, ...more });
     return { outcome, sent: sent.times };
   };
 
@@ -150,8 +154,9 @@ describe('submitUnderClaim', () => {
 
   it('sends again by an order against a trusted event that does not show it done, if others can make the payment', async () => {
     const more = { lookUpFirst: async () => ({ says: 'not-paid' }) };
-    expect(await orderedAgainst('PENDING', more)).toEqual({ outcome: 'accepted', sent: 2 });
-    expect(await orderedAgainst('COMPLETED', more)).toEqual({ outcome: 'contradicted', sent: 1 });
+    const shownBy = { statuses: ['COMPLETED'] };
+    expect(await orderedAgainst('PENDING', shownBy, more)).toEqual({ outcome: 'accepted', sent: 2 });
+    expect(await orderedAgainst('COMPLETED', shownBy, more)).toEqual({ outcome: 'contradicted', sent: 1 });
   });
 
   it('returns unknown if the service calls the rate expired, and the lookup does not exclude that the POST was executed', async () => {
