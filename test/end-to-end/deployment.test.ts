@@ -37,11 +37,12 @@ describe('a deployment', () => {
   const stores: Awaited<ReturnType<typeof openAt>>[] = [];
   // Gateways and workers that run in this process listen to its signals until it ends.
   const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect'] as const;
-  const before = SIGNALS.map((signal) => process.listeners(signal));
+  const ofProcess: NodeJS.EventEmitter = process;
+  const before = SIGNALS.map((signal) => ofProcess.listeners(signal));
   afterAll(() => {
     for (const [at, signal] of SIGNALS.entries())
-      for (const listener of process.listeners(signal))
-        if (before[at]?.includes(listener) === false) process.removeListener(signal, listener);
+      for (const listener of ofProcess.listeners(signal) as (() => void)[])
+        if (before[at]?.includes(listener) === false) ofProcess.removeListener(signal, listener);
   });
   beforeAll(async () => {
     namespace = await makeNamespace();
