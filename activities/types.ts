@@ -53,9 +53,15 @@ export interface ClaimRef {
 export type SubmitOutcome =
   /**
    * The service executed it. `recorded: false`: the answer is not written to the claim yet. `byLookup`: the answer is
-   * the record of the service, and no answer to this POST.
+   * the record of the service, and no answer to this POST. `isRepeat`: more than one POST of it may have left.
    */
-  | { readonly kind: 'accepted'; readonly answer: unknown; readonly recorded: boolean; readonly byLookup?: true }
+  | {
+      readonly kind: 'accepted';
+      readonly answer: unknown;
+      readonly recorded: boolean;
+      readonly byLookup?: true;
+      readonly isRepeat?: true;
+    }
   | { readonly kind: 'rejected'; readonly rejection: Rejection; readonly owner: string; readonly recorded: boolean }
   /**
    * A POST was or may have been sent, and its outcome is unknown. `refused`: how a second send of it was refused, which
@@ -69,8 +75,8 @@ export type SubmitOutcome =
     }
   /** The service says that it knows this reference already. */
   | { readonly kind: 'duplicate'; readonly repeat: Repeat }
-  /** The quote expired; nothing was sent, or the service refused it as expired. */
-  | { readonly kind: 'quote-expired'; readonly by: 'us' | 'service' }
+  /** The quote expired, and it was not sent with that. */
+  | { readonly kind: 'quote-expired' }
   /** Another request was made under this reference. */
   | { readonly kind: 'other-request' }
   /** The claim was voided before anything was sent. */
@@ -289,6 +295,8 @@ export interface RefundOrder {
   readonly reviewedEventIds: readonly string[];
   /** A repeat is sent even if the lookup cannot tell. @default false */
   readonly unasked?: boolean;
+  /** @default 1 */
+  readonly timeScale?: number;
   /** The POST's longest time, ms: `Windows.postMs`. */
   readonly mostMs?: number | undefined;
 }

@@ -9,7 +9,7 @@ import type { Operation } from '../contract/operation.js';
 import { NotSentError } from './errors.js';
 import { createSend, type Send, type WireResult } from './send.js';
 import { checkBaseUrl, createConnections } from './connection.js';
-import { judge } from './judge.js';
+import { isOwnAnswer, judge } from './judge.js';
 import { prepare } from './prepare.js';
 import { systemClock } from '../clock.js';
 
@@ -44,14 +44,13 @@ type Call<N extends OperationName> = [OperationArgument<N>] extends [void]
 
 /**
  * One method for each operation: takes the body (or the path parameter), returns the answer's `data`. Each throws
- * InvalidRequestError, NotSentError, RateLimitedError, RejectedError; operations that move money or belong to the
- * account also throw DuplicateReferenceError and UnknownOutcomeError; the others ServiceUnavailableError and
- * ContractBrokenError.
+ * InvalidRequestError, NotSentError, TurnedAwayError, RejectedError; operations that move money or belong to the account
+ * also throw DuplicateReferenceError and UnknownOutcomeError; the others ServiceUnavailableError and ContractBrokenError.
  */
 export type ServiceClient = { readonly [N in OperationName]: Call<N> } & {
   /**
-   * One call whose answer is passed on unchanged, whatever its status and shape. Throws the operation's errors if there
-   * is none to pass on: no answer, a redirect, or a 401, which is about our own token.
+   * One call whose answer is passed on unchanged, whatever its status and its data. Throws the operation's errors if there
+   * is none to pass on: no answer, one that the service did not write, or a 401, which is about our own token.
    */
   relay(name: OperationName, argument: unknown, options?: CallOptions): Promise<RelayedAnswer>;
   /** Closes idle connections. */
@@ -130,7 +129,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   ]);
   const relay: ServiceClient['relay'] = async (name, argument, callOptions) => {
     const { result, token, data } = await exchange(name, argument, callOptions);
-    if (result.kind !== 'answer' || isAboutUs(result.httpStatus, token)) {
+    if (result.kind !== 'answer' || isAboutUs(result.httpStatus, token) || !isOwnAnswer(result)) {
       data();
       throw new TypeError('what cannot be passed on is an error');
     }

@@ -5,6 +5,7 @@ import {
   rowOf,
   SELECT,
   SENDS_ORDERED,
+  SENT_BEFORE,
   unlessEarlier,
   values,
   type SealedColumn,
@@ -23,7 +24,15 @@ interface Condition {
 }
 const ALWAYS: Condition = { sql: 'true', params: [] };
 
-interface ClaimClosing extends Pick<ClaimStore, 'recordDecision' | 'voidUnsent' | 'closeByOrder'> {
+/** Of a claim that is reserved: nothing left, or the service turned away all that did, and no more than are known. */
+const NEVER_EXECUTED = `${SENDS_ORDERED} = 0 AND claims.turned_away <= ?`;
+/** 1 for a claim that cannot be voided; a missing one if it may have existed in the epoch of its flow. */
+const IN_THE_WAY = `CASE WHEN EXISTS (SELECT 1 FROM claims WHERE ${OF_KEY} AND phase NOT IN ('void', 'rejected')
+        AND NOT (phase = 'reserved' AND ${NEVER_EXECUTED}))
+      OR (NOT EXISTS (SELECT 1 FROM claims WHERE ${OF_KEY}) AND (SELECT epoch FROM deployment) > ?)
+    THEN 1 ELSE 0 END`;
+
+interface ClaimClosing extends Pick<ClaimStore, 'recordDecision' | 'voidUnsent' | 'voidAllUnsent' | 'closeByOrder'> {
   /** Records a person's order about a claim, if it is there and the condition holds. */
   order(key: ClaimKey, action: string, order: ClaimOrder, onlyIf?: Condition): Step;
 }
@@ -45,16 +54,16 @@ export function createClaimClosing(deps: {
     params: [action, actor, seal(key, 'note', note), now(), ...values(key), ...onlyIf.params],
   });
 
-  /** Another send that was ordered is off: a later attempt, by a reset in the UI, must not send. */
+  /** Another send is off: a later attempt, by a reset in the UI, must not send. */
   const takeBackSend = (key: ClaimKey, onlyIf: Condition): Step => ({
     sql: `UPDATE claims SET phase = 'sending', sending_at = ?
-          WHERE ${OF_KEY} AND phase = 'reserved' AND ${SENDS_ORDERED} > 0 AND ${onlyIf.sql}`,
+          WHERE ${OF_KEY} AND phase = 'reserved' AND ${SENT_BEFORE} AND ${onlyIf.sql}`,
     params: [now(), ...values(key), ...onlyIf.params],
   });
 
   const makeVoid = (
     key: ClaimKey,
-    { flowId, fingerprint, epoch = LATEST }: UnsentClaim,
+    { flowId, fingerprint, epoch = LATEST, turnedAway = 0 }: UnsentClaim,
     reason: string,
     onlyIf: Condition,
   ): Step => {
@@ -65,7 +74,7 @@ export function createClaimClosing(deps: {
             SELECT ?, ?, ?, ${unlessEarlier('void')}, '', ?, ?, ?, ?, ? WHERE ${onlyIf.sql}
             ON CONFLICT (account, operation, reference) DO UPDATE
             SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason
-            WHERE claims.phase = 'reserved' AND ${SENDS_ORDERED} = 0`,
+            WHERE claims.phase = 'reserved' AND ${NEVER_EXECUTED}`,
       params: [
         ...values(key),
         epoch,
@@ -75,6 +84,7 @@ export function createClaimClosing(deps: {
         at,
         seal(key, 'reason', reason),
         ...onlyIf.params,
+        turnedAway,
       ],
     };
   };
@@ -97,6 +107,26 @@ export function createClaimClosing(deps: {
     async voidUnsent(key, unsent, reason) {
       const [, after] = await write(key, [makeVoid(key, unsent, reason, ALWAYS), { sql: SELECT, params: values(key) }]);
       return rowOf(after)?.phase ?? 'void';
+    },
+
+    async voidAllUnsent(claims, reason) {
+      if (claims.length === 0) return [];
+      const counted = claims.map(({ key, turnedAway = 0, epoch = LATEST }) => {
+        return [...values(key), turnedAway, ...values(key), epoch];
+      });
+      // A claim that is void by then is in the way of none: each statement finds the same answer.
+      const noneIsInTheWay: Condition = {
+        sql: claims.map(() => `${IN_THE_WAY} = 0`).join(' AND '),
+        params: counted.flat(),
+      };
+      const flags = claims.map((_, index) => `${IN_THE_WAY} AS claim_${index}`).join(', ');
+      const request = [
+        { sql: `SELECT ${flags}`, params: counted.flat() },
+        ...claims.map(({ key, ...unsent }) => makeVoid(key, unsent, reason, noneIsInTheWay)),
+      ];
+      const [found] = await db.write(request, turnOf.claims(claims.map(({ key }) => key)));
+      const isInTheWay = (index: number) => Number(found?.rows[0]?.[`claim_${index}`] ?? 1) !== 0;
+      return claims.filter((_, index) => isInTheWay(index)).map(({ key }) => key);
     },
 
     async closeByOrder(claims, action, given, unless) {

@@ -7,6 +7,7 @@ import {
   rowOf,
   SELECT,
   SENDS_ORDERED,
+  SENT_BEFORE,
   unlessEarlier,
   values,
   type ClaimRow,
@@ -30,10 +31,10 @@ import { NEVER_RESERVED, newestMac, sameFingerprint } from '../protocol/fingerpr
 import type { Rejection } from '../protocol/messages.js';
 import { StoreUnavailableError } from './store-errors.js';
 
-/** The last order of another send was taken back: an attempt of that time must not leave the claim open to another one. */
-const HELD_BACK = `(${SENDS_ORDERED} > 0 AND 'held-back' = (SELECT o.action FROM claim_orders o
+/** Another send was taken back: an attempt of that time must not leave the claim open to another one. */
+const HELD_BACK = `(${SENT_BEFORE} AND 'held-back' = COALESCE((SELECT o.action FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
-    ORDER BY o.seq DESC LIMIT 1))`;
+    ORDER BY o.seq DESC LIMIT 1), ''))`;
 const SELECT_WITH_LAST_WORD = `SELECT claims.*, (SELECT action ${LAST_WORDS} ORDER BY o.seq DESC LIMIT 1) AS last_word
     FROM claims WHERE ${OF_KEY}`;
 const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;
@@ -73,6 +74,12 @@ export function createSqlClaims(deps: {
     params: [now(), ...values(key), owner, ...(unless ? guard.params(unless) : [])],
   });
 
+  const handBack = (key: ClaimKey, owner: string, remembering = ''): Step => ({
+    sql: `UPDATE claims SET phase = 'reserved', sending_at = NULL${remembering}
+          WHERE ${OF_KEY} AND phase = 'sending' AND owner = ? AND NOT ${ENDED_BY_ORDER} AND NOT ${HELD_BACK}`,
+    params: [...values(key), owner],
+  });
+
   return {
     async reserve(key, { owner, flowId, fingerprint, epoch = LATEST, store }, unless): Promise<Reservation> {
       const at = now();
@@ -102,7 +109,7 @@ export function createSqlClaims(deps: {
         { sql: SELECT_WITH_SENDS, params: values(key) },
         ...(unless === undefined
           ? []
-          : [toSending(key, owner, unless, `AND ${SENDS_ORDERED} = 0`), guard.countToMatch(unless)]),
+          : [toSending(key, owner, unless, `AND NOT ${SENT_BEFORE}`), guard.countToMatch(unless)]),
       ]);
       const ours = deployment?.rows[0];
       if (store !== undefined && (text(ours, 'id') !== store || integer(ours, 'epoch') < epoch)) {
@@ -119,11 +126,10 @@ export function createSqlClaims(deps: {
         if (await refreshKeys()) throw new StoreUnavailableError('KEYS_ROTATED', 'database');
         return { kind: 'other-fingerprint' };
       }
-      const sentBefore = integer(after?.rows[0], 'sends_ordered') > 0;
-      const isGuarded = found.phase === 'reserved' && unless !== undefined && !sentBefore;
-      return isGuarded
-        ? { kind: waitsToBeMatched(waiting) ? 'unmatched' : 'contradicted' }
-        : reservationOf(claimOf(found, sealed), takenOver, sentBefore);
+      const reservation = reservationOf(claimOf(found, sealed), takenOver, integer(after?.rows[0], 'sends_ordered'));
+      const isFirst = reservation.kind === 'reserved' && reservation.sentBefore === undefined;
+      if (isFirst && unless !== undefined) return { kind: waitsToBeMatched(waiting) ? 'unmatched' : 'contradicted' };
+      return reservation;
     },
 
     async markSending(key, owner, unless) {
@@ -138,14 +144,8 @@ export function createSqlClaims(deps: {
       return waitsToBeMatched(waiting) ? 'unmatched' : 'contradicted';
     },
 
-    release: (key, owner) =>
-      changed(key, [
-        {
-          sql: `UPDATE claims SET phase = 'reserved', sending_at = NULL
-                WHERE ${OF_KEY} AND phase = 'sending' AND owner = ? AND NOT ${ENDED_BY_ORDER} AND NOT ${HELD_BACK}`,
-          params: [...values(key), owner],
-        },
-      ]),
+    release: (key, owner) => changed(key, [handBack(key, owner)]),
+    turnAway: (key, owner) => changed(key, [handBack(key, owner, ', turned_away = claims.turned_away + 1')]),
 
     async recordAnswer(key, answer, came) {
       const [before] = await write(key, [
@@ -202,6 +202,7 @@ export function createSqlClaims(deps: {
 
     recordDecision: closing.recordDecision,
     voidUnsent: closing.voidUnsent,
+    voidAllUnsent: closing.voidAllUnsent,
     closeByOrder: closing.closeByOrder,
 
     async get(key) {

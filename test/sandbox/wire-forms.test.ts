@@ -119,6 +119,7 @@ describe('error bodies', () => {
       statusCode: 400,
       message: expect.stringContaining('amount'),
       error: 'Bad Request',
+      data: {},
     });
   });
 

@@ -23,6 +23,7 @@ describe('the row of a claim', () => {
     reserved_at: Date.parse(RESERVED_AT),
     sending_at: null,
     ended_at: null,
+    turned_away: 0,
     answer: null,
     rejection: null,
     kept: null,
@@ -75,34 +76,41 @@ describe('the row of a claim', () => {
 describe('what a claim with the same content means for another attempt', () => {
   const claim = (phase: ClaimPhase, more: Partial<Claim> = {}): Claim => ({ ...base, phase, ...more });
 
-  it('reserved: it may be taken over, and says if an earlier send was ordered to be repeated', () => {
-    expect(reservationOf(claim('reserved'), false, false)).toStrictEqual({ kind: 'reserved', takenOver: false });
-    expect(reservationOf(claim('reserved'), true, true)).toStrictEqual({
+  it('reserved: it may be taken over, and says whether another send would be a repeat', () => {
+    const reserved = { kind: 'reserved', takenOver: false };
+    expect(reservationOf(claim('reserved'), false, 0)).toStrictEqual(reserved);
+    expect(reservationOf(claim('reserved'), true, 1)).toStrictEqual({
       kind: 'reserved',
       takenOver: true,
-      sentBefore: true,
+      sentBefore: 'unknown',
     });
+    const turnedAway = claim('reserved', { turnedAway: 2 });
+    expect(reservationOf(turnedAway, false, 0)).toStrictEqual({ ...reserved, sentBefore: 'turned-away' });
+    // An ordered send may be a second one, whatever the service said of the others.
+    expect(reservationOf(turnedAway, false, 1)).toStrictEqual({ ...reserved, sentBefore: 'unknown' });
   });
 
   it('any other phase: what is known of the POST, and never the right to send', () => {
     const rejection = { httpStatus: 422, message: 'no' };
-    expect(reservationOf(claim('sending', { sendingAt: LATER }), true, true)).toEqual({
+    expect(reservationOf(claim('sending', { sendingAt: LATER }), true, 1)).toEqual({
       kind: 'sending',
       since: LATER,
     });
     // Of an earlier epoch: moved to sending without a send.
-    expect(reservationOf(claim('sending'), false, false)).toEqual({ kind: 'sending', since: RESERVED_AT });
-    expect(reservationOf(claim('answered', { answer: { id: 1 } }), false, true)).toEqual({
+    expect(reservationOf(claim('sending'), false, 0)).toEqual({ kind: 'sending', since: RESERVED_AT });
+    expect(reservationOf(claim('answered', { answer: { id: 1 } }), false, 0)).toStrictEqual({
       kind: 'answered',
       answer: { id: 1 },
     });
-    expect(reservationOf(claim('rejected', { rejection }), false, false)).toEqual({ kind: 'rejected', rejection });
-    expect(reservationOf(claim('rejected'), false, false)).toEqual({
+    expect(reservationOf(claim('answered', { answer: {}, turnedAway: 1 }), false, 0)).toMatchObject({ isRepeat: true });
+    expect(reservationOf(claim('answered', { answer: {} }), false, 1)).toMatchObject({ isRepeat: true });
+    expect(reservationOf(claim('rejected', { rejection }), false, 0)).toEqual({ kind: 'rejected', rejection });
+    expect(reservationOf(claim('rejected'), false, 0)).toEqual({
       kind: 'rejected',
       rejection: { httpStatus: 0, message: '' },
     });
-    expect(reservationOf(claim('void', { reason: 'late' }), false, false)).toEqual({ kind: 'void', reason: 'late' });
-    expect(reservationOf(claim('void'), false, false)).toEqual({ kind: 'void', reason: '' });
+    expect(reservationOf(claim('void', { reason: 'late' }), false, 0)).toEqual({ kind: 'void', reason: 'late' });
+    expect(reservationOf(claim('void'), false, 0)).toEqual({ kind: 'void', reason: '' });
   });
 });
 

@@ -234,7 +234,7 @@ describe('the activities that decide about money', () => {
       return { outcome, sent };
     };
     const standing = () => 0;
-    const expired = { outcome: { kind: 'quote-expired', by: 'us' }, sent: 0 };
+    const expired = { outcome: { kind: 'quote-expired' }, sent: 0 };
 
     it('is sent inside the life of its quote', async () => {
       expect(await deposit(newReference('fresh'), standing, 49_999)).toMatchObject({ sent: 1 });

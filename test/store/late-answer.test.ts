@@ -113,7 +113,7 @@ describeStores('an answer that comes late', (kind) => {
         return Promise.reject(new NotSentError('sendCrypto', 'expired'));
       },
     });
-    expect(outcome).toEqual({ kind: 'quote-expired', by: 'us' });
+    expect(outcome).toEqual({ kind: 'quote-expired' });
     expect(await store.claims.get(key)).toMatchObject({ phase: 'reserved' });
   });
 });

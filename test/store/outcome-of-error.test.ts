@@ -6,8 +6,10 @@ import {
   InvalidRequestError,
   NotSentError,
   RateLimitedError,
+  TurnedAwayError,
   UnknownOutcomeError,
 } from '../../src/service-client/index.js';
+import type { LookupSays } from '../../src/protocol/decisions.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';
@@ -31,11 +33,10 @@ describe('what an error of a POST says about it', () => {
       key,
       owner: OWNER,
       repeat: 'same-result',
-      sentBefore: false,
-      quotesAgain: false,
+      before: 'nothing',
       quoteIsValid: () => true,
       lookUp: undefined,
-      isByOthersToo: false,
+      timeScale: 0.001,
       ...more,
     };
     const kept = { httpStatus: 400, contentType: 'text/plain', body: 'no' };
@@ -45,7 +46,7 @@ describe('what an error of a POST says about it', () => {
     const claim = await store.claims.get(key);
     return { outcome, phase: claim?.phase, claim };
   };
-  const shows = (lookup: string) => ({ lookUp: async () => ({ lookup }) }) as unknown as Partial<Attempt>;
+  const shows = (lookup: string) => ({ lookUp: async () => lookup }) as unknown as Partial<Attempt>;
   const away = { lookUp: () => Promise.reject(new Error('away')) };
   /** This store, with members of its claims replaced. */
   const claimsThat = (replaced: Partial<ClaimStore>): Partial<ActivityDeps> => ({
@@ -54,27 +55,34 @@ describe('what an error of a POST says about it', () => {
     clock: { nowMs: () => 0, monotonicMs: () => 0, after: (_ms, work) => (queueMicrotask(work), () => undefined) },
   });
 
-  it('nothing was sent: tried again, after as long as the service asks, and the claim is free for that', async () => {
+  it('nothing was sent: tried again, and the claim is free for that', async () => {
     const refused = await failed(new NotSentError('sendCrypto', 'refused'));
     expect(refused).toMatchObject({
       outcome: { thrown: { type: 'not_sent', nonRetryable: false } },
       phase: 'reserved',
     });
+    expect(refused.claim).not.toHaveProperty('turnedAway');
+  });
+
+  it('the service turned it away: tried again, after as long as it asks, and the claim remembers that it left', async () => {
+    const turnedAway = { phase: 'reserved', claim: { turnedAway: 1 } };
     const limited = await failed(new RateLimitedError('sendCrypto', 1_500));
     expect(limited).toMatchObject({
       outcome: { thrown: { type: 'rate_limited', nonRetryable: false, nextRetryDelay: 1_500 } },
-      phase: 'reserved',
+      ...turnedAway,
     });
     // Without a hint it is tried again as any other.
     const unhinted = await failed(new RateLimitedError('sendCrypto', undefined));
-    expect(unhinted).toMatchObject({ outcome: { thrown: { type: 'not_sent' } }, phase: 'reserved' });
+    expect(unhinted).toMatchObject({ outcome: { thrown: { type: 'rate_limited' } }, ...turnedAway });
+    const unauthorized = await failed(new TurnedAwayError('sendCrypto'));
+    expect(unauthorized).toMatchObject({ outcome: { thrown: { type: 'unauthorized' } }, ...turnedAway });
   });
 
   it('it came too late: another quote is needed only if ours has ended meanwhile', async () => {
     const late = new NotSentError('sendCrypto', 'expired');
     const over = { quoteIsValid: () => false };
     expect(await failed(late, over)).toMatchObject({
-      outcome: { kind: 'quote-expired', by: 'us' },
+      outcome: { kind: 'quote-expired' },
       phase: 'reserved',
     });
     expect(await failed(late)).toMatchObject({ outcome: { thrown: { type: 'not_sent' } }, phase: 'reserved' });
@@ -82,22 +90,23 @@ describe('what an error of a POST says about it', () => {
     expect(refused).toMatchObject({ outcome: { thrown: { type: 'not_sent' } }, phase: 'reserved' });
   });
 
-  it('its rate has expired at the service: free for another quote, unless a copy of it may have used the rate up', async () => {
+  it('its rate has expired at the service, and no lookup can say that no copy of it used the rate up: unknown, and repeated only if that is safe', async () => {
+    const { outcome, phase } = await failed(refusal({ isRateExpired: true }));
+    expect(outcome).toMatchObject({ kind: 'unknown', repeat: 'same-result' });
+    expect(phase).toBe('sending');
+  });
+
+  it('its rate has expired at the service: refused if the lookup shows nothing, else unknown, and not repeated', async () => {
     const expired = refusal({ isRateExpired: true });
-    const free = { outcome: { kind: 'quote-expired', by: 'service' }, phase: 'reserved' };
-    for (const more of [{}, shows('absent'), shows('no-lookup'), { quotesAgain: true, sentBefore: true }]) {
-      expect(await failed(expired, more)).toMatchObject(free);
-    }
+    expect(await failed(expired, shows('absent'))).toMatchObject({ outcome: { kind: 'rejected' }, phase: 'rejected' });
     const open = { outcome: { kind: 'unknown', repeat: 'unknown' }, phase: 'sending' };
-    for (const more of [shows('shown'), shows('other'), shows('cannot-tell'), away]) {
-      const { outcome, phase } = await failed(expired, more);
-      expect({ outcome, phase }).toMatchObject(open);
-      expect(outcome).toMatchObject({ reason: expect.stringContaining('rate is said to have expired') });
+    for (const more of [shows('shown'), shows('other'), shows('cannot-tell'), shows('proves-nothing'), away]) {
+      expect(await failed(expired, more)).toMatchObject(open);
     }
   });
 
-  it('its rate has expired, of a repeat with the same quote: that says nothing about the send before it', async () => {
-    expect(await failed(refusal({ isRateExpired: true }), { sentBefore: true })).toMatchObject({
+  it('its rate has expired, of a repeat: that says nothing about the send before it', async () => {
+    expect(await failed(refusal({ isRateExpired: true }), { before: 'unknown' })).toMatchObject({
       outcome: { kind: 'unknown', repeat: 'unknown', refused: '400: no' },
       phase: 'sending',
     });
@@ -105,7 +114,7 @@ describe('what an error of a POST says about it', () => {
 
   it('its rate has expired, in words about the reference: looked up as any refusal of the reference', async () => {
     const named = refusal({ isRateExpired: true, isAboutReference: true });
-    expect(await failed(named, { quotesAgain: true })).toMatchObject({
+    expect(await failed(named, shows('absent'))).toMatchObject({
       outcome: { kind: 'unknown', repeat: 'unknown', reason: 'refused for its reference (400: no)' },
       phase: 'sending',
       claim: { rejection: REJECTION },
@@ -118,13 +127,13 @@ describe('what an error of a POST says about it', () => {
       [refusal(), '400: no'],
       [unsendable, unsendable.message],
     ] as const) {
-      expect(await failed(error, { sentBefore: true })).toMatchObject({
+      expect(await failed(error, { before: 'unknown' })).toMatchObject({
         outcome: { kind: 'unknown', reason: `another send was refused (${refused})`, repeat: 'unknown', refused },
         phase: 'sending',
       });
     }
     const lost = new UnknownOutcomeError('sendCrypto', 'timeout');
-    const { outcome } = await failed(lost, { sentBefore: true });
+    const { outcome } = await failed(lost, { before: 'unknown' });
     expect(outcome).toEqual({ kind: 'unknown', reason: 'timeout', repeat: 'same-result' });
   });
 
@@ -135,7 +144,7 @@ describe('what an error of a POST says about it', () => {
   });
 
   it('it is refused: that is kept with the claim, and with the answer', async () => {
-    for (const more of [{}, shows('absent'), shows('no-lookup')]) {
+    for (const more of [{}, shows('absent'), { before: 'turned-away' } as const]) {
       const { outcome, claim } = await failed(refusal(), more);
       expect(outcome).toStrictEqual({ kind: 'rejected', rejection: REJECTION, owner: OWNER, recorded: true });
       expect(claim).toMatchObject({ phase: 'rejected', rejection: REJECTION, kept: { body: 'no' } });
@@ -146,7 +155,8 @@ describe('what an error of a POST says about it', () => {
 
   it.each([
     ['shown', shows('shown'), 'refused although the service shows it (400: no)'],
-    ['another one', shows('other'), 'refused although the service shows it (400: no)'],
+    ['another one', shows('other'), 'refused although the service shows something under its reference (400: no)'],
+    ['what proves nothing', shows('proves-nothing'), 'refused and its record proves nothing (400: no)'],
     ['an unclear answer', shows('cannot-tell'), 'refused while it cannot be looked up (400: no)'],
     ['an error', away, 'refused while it cannot be looked up (400: no)'],
   ])(
@@ -158,15 +168,24 @@ describe('what an error of a POST says about it', () => {
     },
   );
 
-  it('it is refused, and others can pay, too: the record may be theirs, and the flow looks it up', async () => {
-    let asked = 0;
-    const lookUp = async () => {
-      asked += 1;
-      return { lookup: 'shown' } as const;
+  it('it is refused, and its lookup shows nothing once or twice: a lookup may lag, so three of them over ten seconds must show nothing', async () => {
+    const answers = async (...says: LookupSays[]) => {
+      const pauses: number[] = [];
+      const after = (ms: number, work: () => void) => (pauses.push(ms), queueMicrotask(work), () => undefined);
+      const clock = { nowMs: () => 0, monotonicMs: () => 0, after };
+      const lookUp = async () => says.shift() ?? 'cannot-tell';
+      const { outcome, phase } = await failed(refusal(), { lookUp, timeScale: 1 }, { clock });
+      return {
+        kind: (outcome as { kind?: string }).kind,
+        phase,
+        seconds: pauses.reduce((all, ms) => all + ms, 0) / 1_000,
+      };
     };
-    const { outcome, phase } = await failed(refusal(), { lookUp, isByOthersToo: true });
-    expect(outcome).toMatchObject({ kind: 'rejected', recorded: true });
-    expect({ phase, asked }).toEqual({ phase: 'rejected', asked: 0 });
+    const open = { kind: 'unknown', phase: 'sending' };
+    expect(await answers('absent', 'shown')).toMatchObject(open);
+    expect(await answers('absent', 'absent', 'shown')).toMatchObject(open);
+    expect(await answers('absent', 'absent', 'cannot-tell')).toMatchObject(open);
+    expect(await answers('absent', 'absent', 'absent')).toEqual({ kind: 'rejected', phase: 'rejected', seconds: 10 });
   });
 
   it('it is known already, or its answer was lost, or we have a bug: unknown, and repeated only if that is safe', async () => {

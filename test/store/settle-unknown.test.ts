@@ -105,7 +105,7 @@ describe('a POST whose outcome is unknown', () => {
       const older = { status: 'PENDING', invoice: {} };
       const { lookedUp } = await post(shows(older), 'createInvoice');
       expect(await lookedUp({ expect: { amount: '1' } })).toEqual({
-        lookup: 'no-lookup',
+        lookup: 'proves-nothing',
         why: expect.stringContaining('older'),
       });
       expect(await lookedUp({ saidToExist: true })).toEqual({ lookup: 'shown', answer: older });

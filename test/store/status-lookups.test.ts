@@ -118,9 +118,15 @@ describe('the lookup of what was sent under a reference', () => {
     ['createInvoice', { getInvoice: { invoice: { amount: 1 } } }],
     ['createInvoice', { getInvoice: { invoice: { currency: 'KES' } } }],
     ['createInvoice', { getInvoice: {} }],
-    ['createCardDeposit', {}],
-  ])('of %s says nothing by a record that may be older, or without one: %j', async (operation, answers) => {
-    expect((await look(operation, answers)).found).toEqual({ says: 'no-lookup' });
+  ])(
+    'of %s proves nothing by a record that may be older, or lacks what would show it: %j',
+    async (operation, answers) => {
+      expect((await look(operation, answers)).found).toEqual({ says: 'proves-nothing' });
+    },
+  );
+
+  it('of an operation without a lookup is none', async () => {
+    expect((await look('createCardDeposit', {})).found).toEqual({ says: 'no-lookup' });
   });
 
   it('finds nothing only after three misses in a row, each after a pause', async () => {

@@ -94,13 +94,14 @@ describe('a POST under its claim', () => {
       expect(sent.times).toBe(1);
     });
 
-    it.each(['absent', 'no-lookup'] as const)('is sent if the lookup says "%s"', async (lookup) => {
+    it.each(['absent', 'proves-nothing', 'no-lookup'] as const)('is sent if the lookup says "%s"', async (lookup) => {
       const { sent, attempt, ordered } = claimed();
       await ordered();
       expect(await attempt({ lookUp: async () => ({ lookup }) })).toEqual({
         kind: 'accepted',
         answer: ANSWER,
         recorded: true,
+        isRepeat: true,
       });
       expect(sent.times).toBe(1);
     });
@@ -187,7 +188,7 @@ describe('a POST under its claim', () => {
         },
       })),
     );
-    expect(await attempt({ stillValid: () => false })).toEqual({ kind: 'quote-expired', by: 'us' });
+    expect(await attempt({ stillValid: () => false })).toEqual({ kind: 'quote-expired' });
     expect((await claim())?.phase).toBe('reserved');
     expect(takenBack).toBe(0);
   });

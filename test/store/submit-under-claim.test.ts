@@ -8,6 +8,7 @@ import {
   NotSentError,
   RateLimitedError,
   RejectedError,
+  TurnedAwayError,
   UnknownOutcomeError,
 } from '../../src/service-client/index.js';
 import { systemClock } from '../../src/clock.js';
@@ -87,15 +88,49 @@ describeStores('a POST under its claim', (kind) => {
     expect(await phase()).toBe('sending');
   });
 
-  it.each([
-    ['not_sent', new NotSentError('sendCrypto', 'refused'), undefined],
-    ['rate_limited', new RateLimitedError('sendCrypto', 1_500), 1_500],
-  ])('that was proven not to be sent (%s) is free for the next attempt', async (type, error, delayMs) => {
+  it('that was proven not to be sent is free for the next attempt', async () => {
     const { sent, attempt, phase } = claimed();
-    await expect(attempt(failing(error))).rejects.toMatchObject({ type, nextRetryDelay: delayMs });
+    const unsent = failing(new NotSentError('sendCrypto', 'refused'));
+    await expect(attempt(unsent)).rejects.toMatchObject({ type: 'not_sent', nextRetryDelay: undefined });
     expect(await phase()).toBe('reserved');
-    expect(await attempt()).toMatchObject({ kind: 'accepted' });
+    expect(await attempt()).toEqual({ kind: 'accepted', answer: ANSWER, recorded: true });
     expect(sent.times).toBe(2);
+  });
+
+  it.each([
+    ['rate_limited', new RateLimitedError('sendCrypto', 1_500), 1_500],
+    ['unauthorized', new TurnedAwayError('sendCrypto'), undefined],
+  ])(
+    'that the service turned away (%s) is sent again as a repeat: not if the service shows it by then',
+    async (type, error, delayMs) => {
+      const { sent, attempt, phase } = claimed();
+      await expect(attempt(failing(error))).rejects.toMatchObject({ type, nextRetryDelay: delayMs });
+      expect(await phase()).toBe('reserved');
+      const shows = (lookup: string) => ({ lookUp: async () => ({ lookup, answer: ANSWER }) });
+      await expect(attempt(undefined, shows('cannot-tell'))).rejects.toMatchObject({ type: 'not_sent' });
+      expect(sent.times).toBe(1);
+      expect(await attempt(undefined, shows('absent'))).toMatchObject({ kind: 'accepted', isRepeat: true });
+      expect(sent.times).toBe(2);
+      const shown = claimed();
+      await expect(shown.attempt(failing(error))).rejects.toMatchObject({ type });
+      expect(await shown.attempt(undefined, shows('shown'))).toMatchObject({ kind: 'accepted', byLookup: true });
+      expect(shown.sent.times).toBe(1);
+    },
+  );
+
+  it('that the service turned away is not sent again against any trusted event of its flow', async () => {
+    const { flowId, sent, attempt } = claimed();
+    await expect(attempt(failing(new RateLimitedError('sendCrypto', 1)))).rejects.toThrow();
+    await store.inbox.receive(anEvent({ flowId, status: 'PROCESSING', contentHash: flowId }));
+    expect(await attempt(undefined, { guard: { flowId } })).toEqual({ kind: 'contradicted' });
+    expect(sent.times).toBe(1);
+  });
+
+  it('that the service turned away, and then refuses, is refused: its own words are about all that left', async () => {
+    const { attempt, phase } = claimed();
+    await expect(attempt(failing(new RateLimitedError('sendCrypto', 1)))).rejects.toThrow();
+    expect(await attempt(failing(new RejectedError('sendCrypto', REFUSAL)))).toMatchObject({ kind: 'rejected' });
+    expect(await phase()).toBe('rejected');
   });
 
   it('that the service refuses is refused for every later attempt', async () => {
@@ -157,26 +192,12 @@ describeStores('a POST under its claim', (kind) => {
     expect(await orderedAgainst('COMPLETED', more)).toEqual({ outcome: 'contradicted', sent: 1 });
   });
 
-  it('whose rate is said to have expired stays open, and is not repeated, if the lookup does not exclude that it was executed', async () => {
-    const expired = failing(new RejectedError('sendCrypto', { ...REFUSAL, isRateExpired: true }));
-    for (const lookup of ['shown', 'cannot-tell']) {
-      const { attempt, phase } = claimed();
-      const more = { quotesAgain: true, lookUp: async () => ({ lookup }) };
-      expect(await attempt(expired, more)).toMatchObject({ kind: 'unknown', repeat: 'unknown' });
-      expect(await phase()).toBe('sending');
-    }
-    const { attempt, phase } = claimed();
-    const absent = { quotesAgain: true, lookUp: async () => ({ lookup: 'absent' }) };
-    expect(await attempt(expired, absent)).toEqual({ kind: 'quote-expired', by: 'service' });
-    expect(await phase()).toBe('reserved');
-  });
-
   it('whose quote expired before it was marked, or while it was, is not sent and free again', async () => {
     for (const validFor of [0, 1]) {
       const { sent, attempt, phase } = claimed();
       let asked = 0;
       const stillValid = () => (asked += 1) <= validFor;
-      expect(await attempt(undefined, { stillValid })).toEqual({ kind: 'quote-expired', by: 'us' });
+      expect(await attempt(undefined, { stillValid })).toEqual({ kind: 'quote-expired' });
       expect(sent.times).toBe(0);
       expect(await phase()).toBe('reserved');
     }

@@ -22,8 +22,9 @@ export async function confirmRefund(
   flow: Flow,
   transfer: Transfer,
   order: OrderedRefund,
+  maybeTwice: boolean,
 ): Promise<'arrived' | 'conflict' | { readonly word: string }> {
-  const send = sendOf(transfer, order);
+  const send = sendOf(transfer, order, maybeTwice);
   const refundState = () => {
     const ended = endOf(send);
     // A failed send of ours is no second refund.
@@ -69,7 +70,7 @@ function endOf(send: Payment): 'arrived' | { readonly word: string } | null {
 }
 
 /** It is looked up like any crypto send. */
-function sendOf(transfer: Transfer, order: OrderedRefund): Payment {
+function sendOf(transfer: Transfer, order: OrderedRefund, maybeTwice: boolean): Payment {
   const { reference } = order;
   const send = newPayment({
     input: { referenceId: reference },
@@ -78,5 +79,5 @@ function sendOf(transfer: Transfer, order: OrderedRefund): Payment {
     pin: transfer.pin,
   });
   const lookUpAs = flowIdOf('crypto-send', reference);
-  return { ...send, lookUpAs, facts: sentFacts(order) };
+  return { ...send, lookUpAs, maybeTwice, facts: sentFacts(order) };
 }

@@ -142,7 +142,7 @@ async function sendRefund(
   switch (submitted.kind) {
     case 'accepted':
       flow.note('refund-accepted', 'the refund was accepted by the service; waiting for its confirmation', 'service');
-      return refundConfirmed(flow, transfer, order);
+      return refundConfirmed(flow, transfer, order, submitted.maybeAnother === true || submitted.isRepeat === true);
     case 'proven':
       return refundedElsewhere(flow, transfer);
     case 'rejected': {
@@ -152,8 +152,7 @@ async function sendRefund(
       return refundFailed(flow, transfer, { code: 'refund_rejected', text });
     }
     case 'other-request':
-    case 'void':
-    case 'quote-expired': {
+    case 'void': {
       const text = `the claim of the refund is ${submitted.kind}: ${submitted.why}`;
       return refundFailed(flow, transfer, { code: 'refund_claim_closed', text });
     }
@@ -214,7 +213,13 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
         submitPolicy(SUBMIT, transfer.windows),
         'Send the refund, under its claim',
         flow.timeScale,
-      ).submitRefund({ ...order, reviewedEventIds, unasked, mostMs: transfer.windows.postMs });
+      ).submitRefund({
+        ...order,
+        reviewedEventIds,
+        unasked,
+        timeScale: flow.timeScale,
+        mostMs: transfer.windows.postMs,
+      });
       claim = { ...claim, fingerprint };
       if (NOT_SENT.includes(outcome.kind)) transfer.ownRefund = before;
       if (outcome.kind === 'contradicted') {
@@ -251,7 +256,7 @@ async function notSentAgain(flow: Flow, claim: ClaimRef, why: string): Promise<S
 }
 
 /** Results of a submit that show that it did not send the refund. */
-const NOT_SENT: readonly SubmitOutcome['kind'][] = ['contradicted', 'rejected', 'void', 'quote-expired'];
+const NOT_SENT: readonly SubmitOutcome['kind'][] = ['contradicted', 'rejected', 'void'];
 
 /** An event that this decision does not rest on was enough not to send; its claim stays free for a person's order. */
 class HeldBack extends Error {
@@ -282,8 +287,13 @@ async function sentOrWhyNot(flow: Flow, post: Post) {
   }
 }
 
-async function refundConfirmed(flow: Flow, transfer: Transfer, order: OrderedRefund): Promise<Outcome> {
-  const ending = await confirmRefund(flow, transfer, order);
+async function refundConfirmed(
+  flow: Flow,
+  transfer: Transfer,
+  order: OrderedRefund,
+  maybeTwice: boolean,
+): Promise<Outcome> {
+  const ending = await confirmRefund(flow, transfer, order, maybeTwice);
   if (ending === 'conflict') return decideConflict(flow, transfer);
   if (ending === 'arrived') return refunded('Refunded by us to the fallback address.');
   transfer.ownRefund = null;
