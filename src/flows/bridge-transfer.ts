@@ -6,6 +6,7 @@ import { checkFits, fitsCurrency, callerReference, commonInput, decimalAmount } 
 import { UNREADABLE } from '../protocol/messages.js';
 import { amountFact, fieldsOf, IDENTIFIER, isGiven, isObject, memberOf, PLAIN_WORD, referencesIn } from './callback.js';
 import { readLightningInvoice } from '../readers/lightning-invoice.js';
+import { durationMs } from '../readers/time.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { assetFacts, factsIn } from './record-facts.js';
 
@@ -172,6 +173,6 @@ export function quoteLifeMs(quote: {
   readonly created_at?: string | null | undefined;
   readonly expires_at?: string | null | undefined;
 }): number {
-  const lifeMs = Date.parse(quote.expires_at ?? '') - Date.parse(quote.created_at ?? '');
-  return Number.isFinite(lifeMs) && lifeMs > 0 ? Math.min(lifeMs, QUOTE_LIFE_MS) : QUOTE_LIFE_MS;
+  const lifeMs = durationMs(quote.created_at, quote.expires_at) ?? 0;
+  return lifeMs > 0 ? Math.min(lifeMs, QUOTE_LIFE_MS) : QUOTE_LIFE_MS;
 }

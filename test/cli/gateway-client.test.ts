@@ -122,6 +122,19 @@ test('an input is passed on as it was written, to the last digit', async () => {
   });
 });
 
+test('an input with a byte order mark, as some editors write it, is passed on without the mark', async () => {
+  gateway.answer(201, view('running'));
+  const file = join(scratch, 'marked.json');
+  await writeFile(file, '\ufeff{"amount":1.50}');
+  for (const [from, stdin] of [
+    [file, ''],
+    ['-', '\ufeff{"amount":1.50}'],
+  ] as const) {
+    expect((await run(['start', 'bridge-transfer', from], env, stdin)).code).toBe(0);
+    expect(gateway.requests.at(-1)?.body).toBe('{"amount":1.50}');
+  }
+});
+
 test('start --wait exits as wait does', async () => {
   gateway.answer(200, parked);
   const { code, out } = await run(['start', 'bridge-transfer', '-', '--wait'], env, '{}');

@@ -24,7 +24,7 @@ describe('what we read', () => {
     expect([0.65, '0.65', '007.50', '-0', 1e-7].map((value) => amount().parse(value))).toEqual([
       '0.65',
       '0.65',
-      '7.50',
+      '7.5',
       '0',
       '0.0000001',
     ]);

@@ -3,6 +3,7 @@ import type { Quote, SubmitOutcome, BridgeDepositAnswer, ClaimRef } from '../../
 import type { BridgeDeposit } from '../../src/contract/bridge.js';
 import type { CauseCode } from '../../src/protocol/causes.js';
 import type { BridgeStatus } from '../../src/contract/vocabulary.js';
+import { durationMs } from '../../src/readers/time.js';
 import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
 import { act } from '../engine/activities.js';
 import { decideMismatch, reviewedEvents, trustedSay } from '../engine/evidence.js';
@@ -238,7 +239,7 @@ function depositAnswerOf(data: BridgeDeposit): BridgeDepositAnswer {
             chain: refund.chain ?? null,
             token: refund.token ?? null,
             cryptoAmount: refund.refund_crypto_amount ?? null,
-            lifeMs: lifeOf(data.created_at, refund.expires_at),
+            lifeMs: refundLifeMs(data.created_at, refund.expires_at),
           },
   };
 }
@@ -247,8 +248,8 @@ function depositAnswerOf(data: BridgeDeposit): BridgeDepositAnswer {
  * A duration between two timestamps of the service's clock: ours does not matter. Null if the service names no end; one
  * that cannot be read may be far away.
  */
-function lifeOf(created: string | null | undefined, expires: string | null | undefined): number | null {
+export function refundLifeMs(created: string | null | undefined, expires: string | null | undefined): number | null {
   if (expires === undefined || expires === null || expires === '') return null;
-  const lifeMs = Date.parse(expires) - Date.parse(created ?? '');
+  const lifeMs = durationMs(created, expires) ?? 0;
   return lifeMs > 0 ? Math.min(lifeMs, LONGEST_REFUND_LIFE_MS) : UNREAD_REFUND_LIFE_MS;
 }
