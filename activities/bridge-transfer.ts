@@ -4,14 +4,15 @@ import type { BridgeDepositRequest, SettlementReport } from '../src/contract/bri
 import {
   QUOTE_LIFE_MS,
   quoteLifeMs,
+  quoteUnit,
   bridgeTransferFlow,
   type BridgeTransferInput,
-  bridgeWord,
 } from '../src/flows/bridge-transfer.js';
 import { RejectedError, InvalidRequestError } from '../src/service-client/index.js';
 import { ownCallbackUrl } from '../src/flows/capability.js';
 import { sameAmount, toWireNumber } from '../src/money.js';
 import { fieldsOf } from '../src/flows/callback.js';
+import { readCode } from '../src/readers/code.js';
 import { readTime } from '../src/readers/time.js';
 import { rowIdOf } from '../src/flows/event-of-row.js';
 import { openedIdOf } from '../src/protocol/events.js';
@@ -99,7 +100,7 @@ async function quote(deps: ActivityDeps, input: BridgeTransferInput): Promise<Qu
   return {
     rateId: answer.rate_id,
     cryptoAmount: answer.crypto_amount ?? null,
-    cryptoUnit: answer.crypto_unit ?? null,
+    cryptoUnit: quoteUnit(answer),
     lifeMs: quoteLifeMs(answer),
   };
 }
@@ -217,7 +218,7 @@ function settlementReport(order: SettlementReportOrder, body: unknown, receivedA
     webhook_type: textOf(members['webhook_type']) || 'settlement',
     provider_reference_id: order.reference,
     kotani_reference_id: order.serviceReference ?? textOf(members['kotani_reference_id']),
-    status: bridgeWord(textOf(members['status'])) as SettlementReport['status'],
+    status: (readCode(members['status']) ?? '') as SettlementReport['status'],
     timestamp: stamp === undefined ? receivedAt : new Date(stamp).toISOString(),
     crypto_payment: isRecord(members['crypto_payment']) ? members['crypto_payment'] : {},
     ...recordsOf(members, ['settlement_details', 'failure_details', 'refund_details', 'metadata']),

@@ -1,5 +1,6 @@
 import type { Chain, Token } from '../src/contract/vocabulary.js';
 import { systemClock } from '../src/clock.js';
+import { plainAddress } from '../src/readers/hash.js';
 import { INVOICE_FAULTS, readLightningInvoice } from '../src/readers/lightning-invoice.js';
 import { fingerprintOf } from '../src/store/store-key.js';
 import { compareAmounts, toWireNumber, sameAmount } from '../src/money.js';
@@ -33,7 +34,7 @@ export function createRefundActivities(deps: ActivityDeps) {
         claim,
         // Any event may say that it was refunded, or that less came in.
         guard: { flowId, orUntrusted: by === 'input', besides: reviewedEventIds },
-        lookUp: () => lookUpPost(deps, { claim, expect: { ...decided, cryptoAmount }, saidToExist: false }),
+        lookUp: () => lookUpPost(deps, { claim, expect: { ...decided, receiverAddress: plainAddress(receiverAddress), cryptoAmount }, saidToExist: false }),
         ...(unasked && { unasked }),
         request: () => ({
           receiverAddress,

@@ -3,6 +3,7 @@ import countries from 'i18n-iso-countries';
 import { parsePhoneNumberFromString, isPossiblePhoneNumber, type CountryCode } from 'libphonenumber-js';
 import { MAX_EXACT_DIGITS, checkAmount } from '../money.js';
 import { readAmount } from '../readers/amount.js';
+import { readCode } from '../readers/code.js';
 import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../contract/sending.js';
 import { isRefundReference, REFUND_SUFFIX } from '../protocol/vocabulary.js';
 
@@ -32,6 +33,15 @@ export const decimalAmount = () =>
       abort: true,
     })
     .refine((text) => text !== '0' && !text.startsWith('-'), { message: 'must be above zero', abort: true });
+
+/** A currency in a member that the interface calls a "string": in its spelling, so that limits and comparisons hold. */
+export const code = () =>
+  z.string().transform((text, context) => {
+    const read = readCode(text);
+    if (read !== undefined) return read;
+    context.issues.push({ code: 'custom', input: text, message: 'must be the code of a currency, such as KES' });
+    return z.NEVER;
+  });
 
 /** A caller's reference: our grammar, at most 121 characters, and not with the suffix that our refunds use. */
 export const callerReference = () =>

@@ -31,6 +31,9 @@ export function readAddress(value: unknown): string | undefined {
   return /^0x[0-9a-f]+$/.test(lower) || (isOneCase && BECH32.test(lower)) ? lower : text;
 }
 
+/** An address of our own, of any form, in the spelling of `readAddress`. */
+export const plainAddress = (address: string): string => readAddress(address) ?? address;
+
 function withoutBlanks(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length > MOST_CHARACTERS) return undefined;
   return value.replaceAll(/\s/g, '') || undefined;

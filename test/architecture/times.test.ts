@@ -1,48 +1,36 @@
-import { parseSync } from '@swc/core';
 import { describe, expect, it } from '@jest/globals';
 import { shippedSources, type SourceFile } from './sources.js';
+import { isNamed, type Node, parse, visit } from './syntax.js';
 
 /** Where a time that came from outside may be. The rest reads only times that we wrote ourselves, in UTC. */
 const FROM_OUTSIDE = /^(workflows|activities|src\/(contract|flows|money|protocol|readers|service-client))\b/;
 
-/** Of a `Date`, what depends on the zone of the machine. */
-const OF_A_ZONE = /^(get|set)(?!UTC|Time$)|^to(Locale)?(String|DateString|TimeString)$|^toLocale/;
+/** Methods of a `Date` that depend on the zone of the machine. */
+const OF_A_ZONE = /^(get|set)(Full)?(Year|Month|Date|Day|Hours|Minutes)$|^to(Date|Time|Locale\w*)?String$/;
 
-/** Every use of a machine's zone in a file, or of a reader of times that has one, by its name. */
+/** Where a file reads text as a time, or a time in the zone of the machine. */
 function zonesIn({ path, text }: SourceFile): readonly string[] {
   const found: string[] = [];
-  const visit = (node: unknown): void => {
-    if (Array.isArray(node)) return node.forEach(visit);
-    if (typeof node !== 'object' || node === null) return;
-    found.push(...zoneOf(node as Node).map((what) => `${path}: ${what}`));
-    Object.values(node).forEach(visit);
-  };
-  visit(parseSync(text, { syntax: 'typescript', target: 'es2022' }).body);
+  visit(parse(path, text).program, (node) => {
+    if (isOfAZone(node)) found.push(`${path}: ${text.slice(node.start, node.end)}`);
+  });
   return found;
 }
 
-interface Node {
-  readonly type?: string;
-  readonly value?: unknown;
-  readonly object?: Node;
-  readonly property?: Node;
-  readonly callee?: Node;
-  readonly arguments?: unknown;
+function isOfAZone(node: Node): boolean {
+  const { object, property, callee } = node;
+  if (node.type === 'MemberExpression') {
+    if (isNamed(object, 'Date')) return isNamed(property, 'parse');
+    return isDate(object as Node) && OF_A_ZONE.test(String((property as Node)['name']));
+  }
+  if (node.type !== 'NewExpression' || !isNamed(callee, 'Date')) return false;
+  const given = node['arguments'] as readonly Node[];
+  const [first] = given;
+  return given.length > 1 || first?.type === 'TemplateLiteral' || typeof first?.['value'] === 'string';
 }
 
-function zoneOf({ type, object, property, callee, arguments: given }: Node): readonly string[] {
-  const member = String(property?.value);
-  if (type === 'MemberExpression' && object?.value === 'Date' && member === 'parse') return ['Date.parse'];
-  if (type === 'MemberExpression' && OF_A_ZONE.test(member) && isDate(object)) return [`Date ${member}`];
-  if (type === 'NewExpression' && callee?.value === 'Date' && Array.isArray(given) && given.length > 1)
-    return ['new Date of parts'];
-  const [first] = Array.isArray(given) ? (given as readonly { readonly expression: Node }[]) : [];
-  const isText = first?.expression.type === 'StringLiteral' || first?.expression.type === 'TemplateLiteral';
-  return type === 'NewExpression' && callee?.value === 'Date' && isText ? ['new Date of text'] : [];
-}
-
-const isDate = (node: Node | undefined): boolean =>
-  (node?.type === 'NewExpression' && node.callee?.value === 'Date') || /date/i.test(String(node?.value));
+const isDate = (node: Node): boolean =>
+  (node.type === 'NewExpression' && isNamed(node['callee'], 'Date')) || isNamed(node, 'date');
 
 describe('times from outside', () => {
   it('are read by readTime and readHttpDate alone, which know no zone of a machine', () => {
@@ -52,19 +40,19 @@ describe('times from outside', () => {
   });
 
   it.each([
-    "const a = Date.parse('2026-01-01T10:00:00');",
-    "const a = new Date('2026-01-01T10:00:00');",
-    'const a = new Date(2026, 0, 1);',
-    'const a = new Date(0).getHours();',
-    'const a = date.setHours(1);',
-    'const a = new Date().toLocaleString();',
+    'const at = Date.parse(text);',
+    "const at = new Date('2026-01-01T10:00:00');",
+    'const at = new Date(`${day}T10:00`);',
+    'const at = new Date(2026, 0, 1);',
+    'const at = new Date(0).getHours();',
+    'const at = date.setHours(1);',
+    'const at = new Date(0).toLocaleString();',
   ])('would be found in: %s', (text) => {
     expect(zonesIn({ path: 'workflows/x.ts', text })).toHaveLength(1);
   });
 
-  it('may be printed, and made of milliseconds', () => {
-    const text =
-      'const date = new Date(5); date.toISOString(); date.getUTCDate(); date.setUTCFullYear(1); date.getTime();';
+  it('may be printed in UTC, and made of milliseconds', () => {
+    const text = 'const date = new Date(ms); date.toISOString(); date.getUTCDate(); date.setUTCFullYear(1); date.getTime();';
     expect(zonesIn({ path: 'workflows/x.ts', text })).toEqual([]);
   });
 });

@@ -3,7 +3,10 @@ import type { Quote, SubmitOutcome, BridgeDepositAnswer, ClaimRef } from '../../
 import type { BridgeDeposit } from '../../src/contract/bridge.js';
 import type { CauseCode } from '../../src/protocol/causes.js';
 import type { BridgeStatus } from '../../src/contract/vocabulary.js';
+import { readCode } from '../../src/readers/code.js';
+import { readHash } from '../../src/readers/hash.js';
 import { durationMs } from '../../src/readers/time.js';
+import { UNREADABLE } from '../../src/protocol/messages.js';
 import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
 import { act } from '../engine/activities.js';
 import { decideMismatch, reviewedEvents, trustedSay } from '../engine/evidence.js';
@@ -66,8 +69,8 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
 
 /** @param answer undefined: the claim says that it was made, and its answer was erased; null: none ever came */
 async function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | null | undefined): Promise<void> {
-  const ours = hashIn(transfer.input.crypto_payment.payment_hash);
-  const theirs = hashIn(answer?.payment_hash);
+  const ours = readHash(transfer.input.crypto_payment.payment_hash);
+  const theirs = readHash(answer?.payment_hash);
   if (ours !== undefined && theirs !== undefined && ours !== theirs) return decideOtherDeposit(flow, transfer, theirs);
   transfer.deposit = answer == null ? null : depositAnswerOf(answer);
   flow.serviceReference = answer?.kotani_reference_id ?? null;
@@ -75,12 +78,6 @@ async function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | 
   flow.answer = { kind: 'accepted', answer };
   flow.enter('tracking', 'accepted', `deposit accepted (${answer?.status ?? 'its answer is not known'})`, 'service');
   handleTransferEvents(flow, transfer);
-}
-
-/** Undefined for a text that is no hash. */
-function hashIn(text: string | null | undefined): string | undefined {
-  const hash = text?.trim().toLowerCase().replace(/^0x/, '');
-  return hash !== undefined && /^[0-9a-f]{32,}$/.test(hash) ? hash : undefined;
 }
 
 /** A service that answers a repeated reference with its first result accepts what it never executes. */
@@ -233,16 +230,20 @@ function depositAnswerOf(data: BridgeDeposit): BridgeDepositAnswer {
       refund == null
         ? null
         : {
-            method: refund.primary_method ?? null,
-            fallbackMethod: refund.fallback_method ?? null,
-            fallbackAddress: refund.fallback_address ?? null,
-            chain: refund.chain ?? null,
-            token: refund.token ?? null,
+            method: codeIn(refund.primary_method),
+            fallbackMethod: codeIn(refund.fallback_method),
+            fallbackAddress: refund.fallback_address?.trim() ?? null,
+            chain: codeIn(refund.chain),
+            token: codeIn(refund.token),
             cryptoAmount: refund.refund_crypto_amount ?? null,
             lifeMs: refundLifeMs(data.created_at, refund.expires_at),
           },
   };
 }
+
+/** Null if the answer has none; what it has and cannot be read is none of ours. */
+const codeIn = (said: string | null | undefined): string | null =>
+  said == null || said.trim() === '' ? null : (readCode(said) ?? UNREADABLE);
 
 /**
  * A duration between two timestamps of the service's clock: ours does not matter. Null if the service names no end; one

@@ -1,6 +1,6 @@
 import type { Cause } from '../../src/protocol/causes.js';
 import { openedIdOf } from '../../src/protocol/events.js';
-import type { EventResult, FlowEvent, Parked, ResolveOrder } from '../../src/protocol/messages.js';
+import { factsAsRead, type EventResult, type FlowEvent, type Parked, type ResolveOrder } from '../../src/protocol/messages.js';
 
 /** Decides what an event does to its flow; issues no commands, since it runs inside signal handlers. */
 type Absorb = (event: FlowEvent) => EventResult;
@@ -104,7 +104,7 @@ export function openEventBook(carried?: EventBookState): EventBook {
 /** Reads a signal's argument: a list of events; entries that are not events are left out. */
 export function eventsOf(argument: unknown): readonly FlowEvent[] {
   if (!Array.isArray(argument)) return [];
-  return argument.filter(isFlowEvent);
+  return argument.filter(isFlowEvent).map((event) => ({ ...event, facts: factsAsRead(event.facts) }));
 }
 
 function isFlowEvent(value: unknown): value is FlowEvent {

@@ -16,6 +16,8 @@ import {
   type PaymentPlan,
 } from './payment.js';
 import type { Post } from './post.js';
+import { readAmount } from '../../src/readers/amount.js';
+import { readCode } from '../../src/readers/code.js';
 import type { SubmitAnswer } from '../../src/protocol/messages.js';
 
 /**
@@ -113,13 +115,8 @@ function accepted(flow: Flow, payment: Payment, plan: PaymentPlan, answer: unkno
 /** What an answer repeats of the request. What cannot be read is no fact. */
 function echoOf(answer: unknown): Facts {
   const said = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>;
-  const textOf = (value: unknown) =>
-    typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
-  const [amount, currency] = [textOf(said['amount']), textOf(said['currency']).toUpperCase()];
-  return {
-    ...(/^\d+(\.\d+)?$/.test(amount) ? { amount } : {}),
-    ...(/^[A-Z]{3}$/.test(currency) ? { currency } : {}),
-  };
+  const [amount, currency] = [readAmount(said['amount']), readCode(said['currency'])];
+  return { ...(amount === undefined ? {} : { amount }), ...(currency === undefined ? {} : { currency }) };
 }
 
 /** The service's own id of the new record, if its answer has one. */

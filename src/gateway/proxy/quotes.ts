@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { BridgeQuote, BridgeQuoteRequest } from '../../contract/bridge.js';
-import { quoteLifeMs } from '../../flows/bridge-transfer.js';
+import { quoteLifeMs, quoteUnit } from '../../flows/bridge-transfer.js';
 import { readAmount } from '../../readers/amount.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
@@ -23,7 +23,7 @@ export async function quoteThrough(deps: ProxyDeps, body: unknown, reply: Fastif
     rateId: quote.rate_id,
     lifeMs: quoteLifeMs(quote),
     cryptoAmount: quote.crypto_amount ?? null,
-    cryptoUnit: quote.crypto_unit ?? null,
+    cryptoUnit: quoteUnit(quote),
     sourceAmount,
     sourceCurrency: asked.source_currency,
     chain: asked.crypto_chain,
