@@ -3,7 +3,9 @@ import type { CallOptions, ServiceClient } from '../src/service-client/index.js'
 import type { OperationName } from '../src/contract/index.js';
 import { ownCallbackUrl } from '../src/flows/capability.js';
 import type { FlowDefinition, SubmissionDefinition } from '../src/flows/flow.js';
+import { fixedBy } from '../src/flows/echoes.js';
 import { flowOf } from '../src/flows/index.js';
+import { UnsafeAmountError } from '../src/money.js';
 import { tooMuch } from '../src/flows/largest-amount.js';
 import { parseFlowId, flowIdOf } from '../src/protocol/vocabulary.js';
 import { flowFingerprint, submitFingerprint } from '../src/store/store-key.js';
@@ -144,7 +146,17 @@ export function termsOf(
   const { operation } = submission;
   const fingerprint = submitFingerprint(deps.store, operation, submission.decidedBy(input));
   const claim = { operation, reference: definitionOf(flowId).referenceOf(input), flowId, fingerprint, pin };
-  return { claim, facts: submission.factsOf(input) };
+  return { claim, facts: submission.factsOf(input), fixed: fixedIn(submission, input) };
+}
+
+/** Nothing if there can be no request: it is never sent. */
+function fixedIn(submission: SubmissionDefinition<unknown>, input: unknown): Facts {
+  try {
+    return fixedBy(submission.operation, submission.request(input, { callbackUrl: '' }));
+  } catch (error) {
+    if (error instanceof UnsafeAmountError) return {};
+    throw error;
+  }
 }
 
 const timeScaleOf = (input: unknown): number => (input as { readonly timeScale?: number }).timeScale ?? 1;

@@ -158,7 +158,12 @@ describe('the deposit of a bridge transfer', () => {
       const { handle } = await start('other-hash', { crypto_payment });
       expect((await parked(handle)).parked).toMatchObject({
         reason: 'conflict',
-        evidence: { ours: { paymentHash: OURS }, theirs: { paymentHash: 'cd'.repeat(32) }, reported: [] },
+        evidence: {
+          code: 'other_record',
+          ours: { 'crypto_payment.payment_hash': OURS },
+          theirs: { 'crypto_payment.payment_hash': 'cd'.repeat(32) },
+          reported: [],
+        },
       });
       expect(await handle.executeUpdate('answer')).toEqual({ kind: 'none', reason: 'conflict' });
       await resolve(handle, 'mark-failed');

@@ -121,6 +121,7 @@ describeStores('a worker', (kind) => {
             createSettleActivities(deps).settleUnknown({
               claim: asked,
               expect: {},
+              fixed: {},
               saidToExist: false,
               windowMs: 0,
               timeScale: 0.001,
@@ -152,7 +153,7 @@ describeStores('a worker', (kind) => {
     await store.claims.markSending(key, 'o');
     await store.claims.noteRefusal(key, 'o', { httpStatus: 400, message: 'its reference is in use' });
     const settle = () => {
-      const question = { claim, expect: {}, saidToExist: false, windowMs: 0, timeScale: 0.001 };
+      const question = { claim, expect: {}, fixed: {}, saidToExist: false, windowMs: 0, timeScale: 0.001 };
       const deps = depsOf(store, { service: { getCryptoSend: () => Promise.reject(notFound()) } as never });
       return inActivity(() => createSettleActivities(deps).settleUnknown(question));
     };
@@ -236,6 +237,7 @@ describeStores('claims that were restored to an earlier copy under load', (kind)
             createSettleActivities(deps(after)).settleUnknown({
               claim,
               expect: {},
+              fixed: {},
               saidToExist: false,
               windowMs: 0,
               timeScale: 0.001,

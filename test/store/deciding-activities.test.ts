@@ -45,7 +45,7 @@ describe('the activities that decide about money', () => {
         fingerprint: 'f',
         pin: await pinOf({ store, account: 'default' }),
       };
-      const order = { claim, expect: {}, saidToExist: false, windowMs: WINDOW_MS, timeScale: 0.001 };
+      const order = { claim, expect: {}, fixed: {}, saidToExist: false, windowMs: WINDOW_MS, timeScale: 0.001 };
       const outcome = await asActivity(() => made.settleUnknown(order), afterMs, missingAfterMs).catch(
         (error: unknown) => error,
       );
@@ -123,7 +123,7 @@ describe('the activities that decide about money', () => {
     const flowId = `invoice-payment/${reference}`;
     const claim = { operation: 'payInvoice' as const, reference, flowId, fingerprint: 'f', pin };
     const expect_ = { paidAmount: '1000.5', paidCurrency: 'KES' };
-    const question = { claim, expect: expect_, saidToExist: false, othersPay: true };
+    const question = { claim, expect: expect_, fixed: {}, saidToExist: false, othersPay: true };
     const look = () => asActivity(() => made.lookAtPost(question));
     expect(await look()).toEqual({ claim: 'void', lookup: 'shown', neverSent: true });
     expect(await look()).toMatchObject({ claim: 'void', lookup: 'cannot-tell', neverSent: true });

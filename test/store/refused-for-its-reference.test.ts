@@ -52,6 +52,7 @@ describeStores('a refusal that is about the reference', (kind) => {
       createSettleActivities(deps()).settleUnknown({
         claim,
         expect: {},
+        fixed: {},
         saidToExist: false,
         windowMs: 0,
         timeScale: 0.001,
