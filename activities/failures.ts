@@ -40,6 +40,15 @@ export function endsFlow(type: string, message: string): ApplicationFailure {
   return ApplicationFailure.create({ type, message, nonRetryable: true });
 }
 
+/** Runs a check that asks nothing outside: what it throws would come again at every retry, and is a verdict. */
+export function checking<T>(check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    throw error instanceof ApplicationFailure ? error : endsFlow('invalid_input', 'it cannot be checked');
+  }
+}
+
 /** For reads, quotes and reports: translates our own errors for Temporal. Any other error stays as it is. */
 export function readFailure(error: unknown): unknown {
   if (error instanceof RateLimitedError) return retryLater('rate_limited', error.message, error.retryAfterMs);

@@ -11,7 +11,7 @@ import { sameFingerprint } from '../src/protocol/fingerprint.js';
 import { isPlaintext } from '../src/protocol/plaintext-marker.js';
 import type { ActivityDeps } from './deps.js';
 import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
-import { endsFlow, notYet, retryLater, storing } from './failures.js';
+import { checking, endsFlow, notYet, retryLater, storing } from './failures.js';
 import { nextTurnMs, windowsOf } from './timing.js';
 import type {
   ClaimStepOrder,
@@ -58,10 +58,12 @@ export function createFlowStepActivities(deps: ActivityDeps) {
 
     /** Checks a step whose input came after the start; returns its claim and its facts. */
     async describeStep(order: ClaimStepOrder): Promise<DescribedStep> {
-      const definition = definitionOf(order.flowId);
-      const input = parseInput(definition, order.input);
-      checkLargest(deps, definition, input);
-      return { ...termsOf(deps, order, input, submissionOf(order)), input };
+      return checking(() => {
+        const definition = definitionOf(order.flowId);
+        const input = parseInput(definition, order.input);
+        checkLargest(deps, definition, input);
+        return { ...termsOf(deps, order, input, submissionOf(order)), input };
+      });
     },
 
     /** One POST of the flow, under its claim. */

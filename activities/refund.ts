@@ -79,7 +79,8 @@ export type RefundInvoiceProblem =
   | 'amount-unknown'
   | 'more-than-came-in'
   | 'expires-soon'
-  | 'expires-late';
+  | 'expires-late'
+  | 'not-checked';
 
 /** The main network of Bitcoin; the others are for trying out, with a service on loopback. */
 const MAIN_NETWORK = 'bc';
@@ -91,31 +92,42 @@ const LONGEST_LIFE_MS = 365 * 86_400_000;
 
 export function createRefundInvoiceActivities({ serviceIsOnLoopback, clock = systemClock }: ActivityDeps) {
   return {
-    /** Reads a Lightning invoice and checks it against the refund: its network, its amount, its expiry. */
-    async checkRefundInvoice({ invoice, dueMsat, mostMsat }: RefundInvoiceQuestion): Promise<RefundInvoiceVerdict> {
-      const read = readLightningInvoice(invoice);
-      if (typeof read === 'string') return bad(read, INVOICE_FAULTS[read]);
-      const { network, amountMsat, paymentHash, payee, expiresAtMs } = read;
-      if (network !== MAIN_NETWORK && !serviceIsOnLoopback)
-        return bad('test-network', 'It is an invoice of a test network.');
-      if (amountMsat === null) return bad('no-amount', 'It names no amount: the payer could pay anything.');
-      if (dueMsat !== null && !sameAmount(amountMsat, dueMsat)) {
-        return bad('amount-differs', `It is over ${amountMsat} msat, and the refund is ${dueMsat} msat.`);
+    /**
+     * Reads a Lightning invoice and checks it against the refund: its network, its amount, its expiry. It asks nothing
+     * outside, so that an error would come again at every retry: it is a verdict.
+     */
+    async checkRefundInvoice(question: RefundInvoiceQuestion): Promise<RefundInvoiceVerdict> {
+      try {
+        return verdictOn(question);
+      } catch {
+        return bad('not-checked', 'It cannot be checked against the refund: an amount cannot be read.');
       }
-      if (dueMsat === null && mostMsat === null) {
-        return bad('amount-unknown', 'It cannot be checked: how much is due is not known, nor how much came in.');
-      }
-      if (mostMsat !== null && compareAmounts(amountMsat, mostMsat) > 0) {
-        return bad('more-than-came-in', `It is over ${amountMsat} msat, and ${mostMsat} msat came in.`);
-      }
-      const lifeMs = expiresAtMs - clock.nowMs();
-      if (lifeMs < LEAST_LIFE_MINUTES * 60_000) {
-        return bad('expires-soon', `It expires too soon: it must be good for ${LEAST_LIFE_MINUTES} minutes at least.`);
-      }
-      if (lifeMs > LONGEST_LIFE_MS) return bad('expires-late', 'It expires more than a year from now.');
-      return { kind: 'good', amountMsat, paymentHash, payee, expiresAt: new Date(expiresAtMs).toISOString(), lifeMs };
     },
   };
+
+  function verdictOn({ invoice, dueMsat, mostMsat }: RefundInvoiceQuestion): RefundInvoiceVerdict {
+    const read = readLightningInvoice(invoice);
+    if (typeof read === 'string') return bad(read, INVOICE_FAULTS[read]);
+    const { network, amountMsat, paymentHash, payee, expiresAtMs } = read;
+    if (network !== MAIN_NETWORK && !serviceIsOnLoopback)
+      return bad('test-network', 'It is an invoice of a test network.');
+    if (amountMsat === null) return bad('no-amount', 'It names no amount: the payer could pay anything.');
+    if (dueMsat !== null && !sameAmount(amountMsat, dueMsat)) {
+      return bad('amount-differs', `It is over ${amountMsat} msat, and the refund is ${dueMsat} msat.`);
+    }
+    if (dueMsat === null && mostMsat === null) {
+      return bad('amount-unknown', 'It cannot be checked: how much is due is not known, nor how much came in.');
+    }
+    if (mostMsat !== null && compareAmounts(amountMsat, mostMsat) > 0) {
+      return bad('more-than-came-in', `It is over ${amountMsat} msat, and ${mostMsat} msat came in.`);
+    }
+    const lifeMs = expiresAtMs - clock.nowMs();
+    if (lifeMs < LEAST_LIFE_MINUTES * 60_000) {
+      return bad('expires-soon', `It expires too soon: it must be good for ${LEAST_LIFE_MINUTES} minutes at least.`);
+    }
+    if (lifeMs > LONGEST_LIFE_MS) return bad('expires-late', 'It expires more than a year from now.');
+    return { kind: 'good', amountMsat, paymentHash, payee, expiresAt: new Date(expiresAtMs).toISOString(), lifeMs };
+  }
 }
 
 const bad = (code: RefundInvoiceProblem, problem: string): RefundInvoiceVerdict => ({ kind: 'bad', code, problem });

@@ -19,9 +19,9 @@ import { admit } from './engine/admit.js';
 import { endFromDecision } from './engine/flow-end.js';
 import type { Flow } from './engine/flow.js';
 import { provideRefundInvoiceUpdate } from './engine/messages.js';
-import { READ } from './engine/policies.js';
+import { READ, STORE_PATIENCE_MS } from './engine/policies.js';
 import { checkOrder, onUpdate, orderRefused } from './engine/park.js';
-import { observed } from './engine/waits.js';
+import { observed, within } from './engine/waits.js';
 
 /*
  * A refund over Lightning needs an invoice of its recipient. The service asks for one by an event, and its interface
@@ -47,11 +47,16 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
       const asked = { update: UPDATES.provideRefundInvoice, action: 'refund-invoice' };
       const { actor, invoice } = await admit(flow, asked, order);
       const amounts = amountsOf(payment);
-      // Bounded by this worker alone: it decodes what it is given.
-      const verdict = await act(READ, 'Check the refund invoice', flow.timeScale).checkRefundInvoice({
-        invoice,
-        ...amounts,
-      });
+      const question = { invoice, ...amounts };
+      const verdict = await within(
+        flow,
+        STORE_PATIENCE_MS,
+        () => act(READ, 'Check the refund invoice', flow.timeScale).checkRefundInvoice(question),
+        () => flow.view().outcome !== null,
+      );
+      if (verdict === undefined) {
+        throw orderRefused('invoice_refused', 'It cannot be checked now: give it again later.');
+      }
       if (verdict.kind === 'bad') throw orderRefused('invoice_refused', verdict.problem);
       checkTime(flow, payment);
       const { amountMsat, paymentHash, payee, expiresAt, lifeMs } = verdict;

@@ -173,6 +173,14 @@ describe('checkRefundInvoice', () => {
     expect(lifeMs).toBeLessThanOrEqual(3_600_000);
   });
 
+  it.each(['0002100000', '007.5', 'many', '1e999'])(
+    'refuses an invoice whose refund is %j, which cannot be compared: a verdict, and no error that is retried for ever',
+    async (amount) => {
+      expect(await check({}, { dueMsat: amount, mostMsat: null })).toEqual(bad('not-checked'));
+      expect(await check({}, { dueMsat: null, mostMsat: amount })).toEqual(bad('not-checked'));
+    },
+  );
+
   it('takes an invoice of a test network only for a service on loopback', async () => {
     expect(await check({ network: 'bcrt' })).toEqual(bad('test-network'));
     expect(await check({ network: 'bcrt' }, DUE, true)).toMatchObject({ kind: 'good' });

@@ -133,6 +133,9 @@ export const REFUND_CONFIRM_MS = 60 * MINUTE;
 /** How long a record that proves nothing yet is looked up while a person is asked. */
 export const LOOK_WHILE_PARKED_MS = 30 * 24 * 60 * MINUTE;
 
+/** The same beside a flow that does not wait for it: tried for as long as a parked flow asks. */
+export const STORE_BESIDE: ActivityOptions = { ...STORE, scheduleToCloseTimeout: LOOK_WHILE_PARKED_MS };
+
 /** How often a parked flow reminds. */
 export const REMINDER_MS = 24 * 60 * MINUTE;
 

@@ -24,7 +24,7 @@ import {
   POLL,
   RECORD_PATIENCE_MS,
   SETTLE_PATIENCE_MS,
-  STORE,
+  STORE_BESIDE,
 } from '../engine/policies.js';
 import { voidUnsent } from '../engine/stop.js';
 import { AT_LEAST_MS, observed, within } from '../engine/waits.js';
@@ -130,8 +130,9 @@ const PAID_ALREADY: Cause = { code: PAID_BY_ANOTHER_WAY, text: 'the invoice was 
 
 /** Beside the flow, and retried by the server: a later attempt to pay may meet an older copy of the record. */
 function voidOnceStoreIsBack(flow: Flow, claim: ClaimRef, reason: string): void {
-  // Bounded by the flow, beside which it is tried: nothing waits for it.
-  const voiding = act(STORE, 'Void the claim once the store is back', flow.timeScale).voidClaim({ ...claim, reason });
+  // Bounded by its policy; nothing waits for it.
+  const beside = act(STORE_BESIDE, 'Void the claim once the store is back', flow.timeScale);
+  const voiding = beside.voidClaim({ ...claim, reason });
   voiding.catch(() => undefined);
 }
 
