@@ -20,12 +20,12 @@ const FAULTS = [
 ];
 
 /** `npm run sim -- --seeds N` plays more. */
-describe(`the first ${COUNT} seeds`, () => {
+describe(`the simulation by its first ${COUNT} seeds`, () => {
   const vms = workflowsOf(bundlePath());
   const tally = createTally();
 
   test.each(Array.from({ length: COUNT / AT_ONCE }, (_, part) => 1 + part * AT_ONCE))(
-    `%d and the ${AT_ONCE - 1} after it break no promise`,
+    `breaks no promise by seed %d and the ${AT_ONCE - 1} after it`,
     async (from) => {
       for (let seed = from; seed < from + AT_ONCE; seed += 1) {
         const result = await simulate({ seed, vms });
@@ -35,7 +35,7 @@ describe(`the first ${COUNT} seeds`, () => {
     },
   );
 
-  test('play every kind, and the faults that they are for really happen', () => {
+  test('plays every kind, with each sort of fault', () => {
     expect(new Set([...tally.endings.keys()].map((ending) => ending.split(' ')[0])).size).toBe(10);
     for (const fault of FAULTS) expect([...tally.faults.keys()]).toContain(fault);
   });
