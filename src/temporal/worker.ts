@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { activityInfo } from '@temporalio/activity';
 import {
+  type ActivityInboundCallsInterceptor,
+  type ActivityInterceptorsFactory,
   NativeConnection,
   Worker,
   type WorkerDeploymentOptions,
@@ -9,10 +12,10 @@ import {
 import type { DataConverter } from '@temporalio/common';
 import { activitiesOn, createCardActivities, type ActivityDeps, type CardSource } from '../../activities/index.js';
 import { QUEUES, taskQueueOf, type Queue } from '../protocol/task-queues.js';
-import { TASK_QUEUE } from '../protocol/vocabulary.js';
+import { flowIdOfCallbacks, TASK_QUEUE } from '../protocol/vocabulary.js';
+import { traced } from '../tracing.js';
 import { followConnectConfig, type LiveOptions } from './connect-config.js';
 import { safeFailures } from './safe-failure.js';
-import { tracedActivities } from './traced-activities.js';
 import { installRuntime, type LogSink } from './sdk-logger.js';
 import { bundledCode } from './workflow-bundle.js';
 
@@ -232,3 +235,18 @@ export function startCardWorker({ cards, ...options }: CardWorkerOptions): Promi
   const activities = createCardActivities(options.activities, cards);
   return runningWorkers(options, [{ taskQueue: cards.queue, activities }]);
 }
+
+/** Each attempt of an activity is a span of its flow's trace. Workflows make none: they are replayed. */
+const tracedActivities: ActivityInterceptorsFactory = () => {
+  const inbound: ActivityInboundCallsInterceptor = {
+    execute(input, next) {
+      const { activityType, attempt, workflowExecution } = activityInfo();
+      const workflowId = workflowExecution?.workflowId;
+      if (workflowId === undefined) return next(input);
+      const flowId = flowIdOfCallbacks(workflowId) ?? workflowId;
+      const attributes = { 'towline.attempt': attempt };
+      return traced({ name: `activity ${activityType}`, flowId, attributes }, () => next(input));
+    },
+  };
+  return { inbound };
+};

@@ -8,7 +8,7 @@ import { JsonText } from '../../sdk/index.js';
 import { packageRoot } from '../../package-root.js';
 import type { GatewayClient } from '../gateway-client.js';
 import type { SandboxControl, Executions } from './sandbox-control.js';
-import type { Scene, Stage } from './scene.js';
+import type { Scene, Stage } from './scenes.js';
 
 /** How a scene ended, for its line and its row. */
 export interface Played {

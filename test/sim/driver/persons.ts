@@ -1,6 +1,6 @@
 import { parseFlowId, UPDATES } from '../../../src/protocol/vocabulary.js';
 import type { FlowReport, Outcome, Parked } from '../../../src/protocol/messages.js';
-import { orderFlow } from '../../../src/gateway/flows/send-order.js';
+import { orderFlow } from '../../../src/gateway/flows/give-order.js';
 import { fromPayload } from '../temporal/payloads.js';
 import { isOpen, type Run } from '../temporal/run.js';
 import type { TemporalServer } from '../temporal/temporal-server.js';
