@@ -11,6 +11,7 @@ import {
 import { RejectedError, InvalidRequestError } from '../src/service-client/index.js';
 import { ownCallbackUrl } from '../src/flows/capability.js';
 import { fromWireNumber, sameAmount, toWireNumber } from '../src/money.js';
+import { fixedBy } from '../src/flows/echoes.js';
 import { fieldsOf } from '../src/flows/callback.js';
 import { rowIdOf } from '../src/flows/event-of-row.js';
 import { openedIdOf } from '../src/protocol/events.js';
@@ -55,6 +56,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
       return {
         input,
         fingerprint,
+        fixed: fixedBy('createBridgeDeposit', input),
         quote: input.rate_id === undefined ? await firstQuote(input) : await broughtQuote(deps, input, input.rate_id),
         pin: await pinFor(deps, order),
         windows: windowsOf(deps),

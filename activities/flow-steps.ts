@@ -3,6 +3,7 @@ import type { CallOptions, ServiceClient } from '../src/service-client/index.js'
 import type { OperationName } from '../src/contract/index.js';
 import { ownCallbackUrl } from '../src/flows/capability.js';
 import type { FlowDefinition, SubmissionDefinition } from '../src/flows/flow.js';
+import { fixedIn } from '../src/flows/echoes.js';
 import { flowOf } from '../src/flows/index.js';
 import { tooMuch } from '../src/flows/largest-amount.js';
 import { parseFlowId, flowIdOf } from '../src/protocol/vocabulary.js';
@@ -146,7 +147,7 @@ export function termsOf(
   const { operation } = submission;
   const fingerprint = submitFingerprint(deps.store, operation, submission.decidedBy(input));
   const claim = { operation, reference: definitionOf(flowId).referenceOf(input), flowId, fingerprint, pin };
-  return { claim, facts: submission.factsOf(input) };
+  return { claim, facts: submission.factsOf(input), fixed: fixedIn(operation, submission, input) };
 }
 
 const timeScaleOf = (input: unknown): number => (input as { readonly timeScale?: number }).timeScale ?? 1;

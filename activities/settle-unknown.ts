@@ -1,5 +1,6 @@
 import { addressFact, UNREADABLE } from '../src/protocol/messages.js';
 import { executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
+import { otherThan } from '../src/flows/echoes.js';
 import { sameAmount } from '../src/money.js';
 import { wasSent, type Claim } from '../src/store/claim.js';
 import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
@@ -14,6 +15,8 @@ export interface PostQuestion {
   readonly claim: ClaimRef;
   /** The service's record must match these facts to count as ours. */
   readonly expect: Facts;
+  /** What its request fixed: an answer that names something else is of another request. */
+  readonly fixed: Facts;
   /** The service itself said that it knows the reference, so its record cannot be an older one. */
   readonly saidToExist: boolean;
   /** Others can pay, too: a record is no answer to a POST that was never sent. @default false */
@@ -96,7 +99,7 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
   const claimed = {
     claim: claimSays(claim),
     ...(neverSent ? { neverSent } : {}),
-    ...(claim?.answer === undefined ? {} : { answer: claim.answer }),
+    ...(claim?.answer === undefined ? {} : { answer: claim.answer, ...otherAnswer(question, claim.answer) }),
     ...(claim?.rejection === undefined ? {} : { rejection: claim.rejection }),
     ...(claim?.reason === undefined ? {} : { why: claim.reason }),
   };
@@ -111,6 +114,11 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
     await storing(() => recordAnswer(deps, key, question.claim.flowId, found.answer));
   }
   return { ...claimed, ...found };
+}
+
+function otherAnswer({ claim, fixed }: PostQuestion, answer: unknown): Pick<PostReading, 'other'> {
+  const other = otherThan(claim.operation, fixed, answer);
+  return other === undefined ? {} : { other };
 }
 
 /** Closes the claim if nothing was ever sent under it. */
@@ -135,7 +143,7 @@ function claimSays(claim: Claim | undefined): ClaimSays {
 /** What the status lookup says about a POST: its record counts only if it is of this POST and matches it. */
 export async function lookUpPost(
   deps: ActivityDeps,
-  { claim, expect, saidToExist }: PostQuestion,
+  { claim, expect, saidToExist }: Omit<PostQuestion, 'fixed'>,
 ): Promise<Pick<PostReading, 'lookup' | 'answer' | 'ours' | 'theirs' | 'why'>> {
   const lookup = statusLookups[claim.operation];
   if (lookup === undefined) return { lookup: 'no-lookup' };

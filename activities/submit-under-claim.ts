@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { checkRequest, InvalidRequestError, NotSentError, type CallOptions } from '../src/service-client/index.js';
 import type { OperationName } from '../src/contract/index.js';
+import { fixedBy, otherThan, type OtherRecord } from '../src/flows/echoes.js';
 import { UnsafeAmountError } from '../src/money.js';
 import type { ClaimKey, ContradictionGuard, KeptAnswer, Reservation } from '../src/store/claim.js';
 import type { LookupSays, Repeat } from '../src/protocol/decisions.js';
@@ -99,7 +100,8 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     if (marked === 'fenced') throw retryLater('fenced', 'another attempt took over the claim');
     if (marked === 'unmatched') throw unmatched();
     if (marked === 'contradicted') return { kind: 'contradicted' };
-  } else if (found.kind !== 'may-send') return whatTheClaimSays(found, repeat);
+  } else if (found.kind !== 'may-send')
+    return whatTheClaimSays(found, repeat, submission.claim, 'request' in built ? built.request : undefined);
   if ('problem' in built) return refusedRepeat(deps, key, built.problem);
   const stillValid = () => quoteIsValid() && isInTime();
   let kept: KeptAnswer | undefined;
@@ -108,7 +110,7 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     if (!stillValid()) throw new NotSentError(operation as OperationName, 'expired');
     const answer = await submission.send(built.request, { stillValid, onAnswer: (came) => (kept = verbatim(came)) });
     const recorded = await tried(deps, key, () => recordAnswer(deps, key, flowId, answer, kept));
-    return { kind: 'accepted', answer, recorded };
+    return { kind: 'accepted', answer, recorded, ...otherAnswer(submission.claim, built.request, answer) };
   } catch (error) {
     return outcomeFromError(deps, attempt, error, kept);
   }
@@ -171,13 +173,24 @@ function build<Request>({ claim, request }: Submission<Request>): { request: Req
 
 type NotOurs = Exclude<Reservation, { kind: 'reserved' | 'may-send' | 'unmatched' | 'other-deployment' }>;
 
-function whatTheClaimSays(found: NotOurs, repeat: Repeat): SubmitOutcome {
+/** What the request fixed, and the answer names otherwise. */
+function otherAnswer({ operation }: ClaimRef, request: unknown, answer: unknown): { other?: OtherRecord } {
+  const other = otherThan(operation, fixedBy(operation as OperationName, request), answer);
+  return other === undefined ? {} : { other };
+}
+
+function whatTheClaimSays(found: NotOurs, repeat: Repeat, claim: ClaimRef, request: unknown): SubmitOutcome {
   switch (found.kind) {
     case 'contradicted':
     case 'void':
       return found;
     case 'answered':
-      return { kind: 'accepted', answer: found.answer, recorded: true };
+      return {
+        kind: 'accepted',
+        answer: found.answer,
+        recorded: true,
+        ...otherAnswer(claim, request, found.answer),
+      };
     case 'rejected':
       return { kind: 'rejected', rejection: found.rejection, owner: '', recorded: true };
     case 'sending':

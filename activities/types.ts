@@ -1,5 +1,6 @@
 import type { ClaimSays, LookupSays, PaidSays, Repeat } from '../src/protocol/decisions.js';
 import type { BridgeStatus } from '../src/contract/vocabulary.js';
+import type { OtherRecord } from '../src/flows/echoes.js';
 import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
 import type { OrderProof, Parked, Rejection } from '../src/protocol/messages.js';
 
@@ -55,7 +56,13 @@ export type SubmitOutcome =
    * The service executed it. `recorded: false`: the answer is not written to the claim yet. `byLookup`: the answer is
    * the record of the service, and no answer to this POST.
    */
-  | { readonly kind: 'accepted'; readonly answer: unknown; readonly recorded: boolean; readonly byLookup?: true }
+  | {
+      readonly kind: 'accepted';
+      readonly answer: unknown;
+      readonly recorded: boolean;
+      readonly byLookup?: true;
+      /** It is of another request. */ readonly other?: OtherRecord | undefined;
+    }
   | { readonly kind: 'rejected'; readonly rejection: Rejection; readonly owner: string; readonly recorded: boolean }
   /**
    * A POST was or may have been sent, and its outcome is unknown. `refused`: how a second send of it was refused, which
@@ -96,6 +103,8 @@ export interface PostReading {
   readonly lookup: LookupSays;
   /** The service's answer, by the claim or by the lookup. */
   readonly answer?: unknown;
+  /** The answer is of another request. */
+  readonly other?: OtherRecord | undefined;
   readonly rejection?: Rejection;
   /** Both sides, if the service knows the reference with other facts. */
   readonly ours?: Facts;
@@ -151,6 +160,8 @@ export interface FlowPreparation {
 export interface StepTerms {
   readonly claim: ClaimRef;
   readonly facts: Facts;
+  /** What its request fixes, as its answer may repeat it. */
+  readonly fixed: Facts;
 }
 
 /** A step whose input came after the start: the flow's input including it, checked and normalised. */
@@ -208,6 +219,8 @@ export type StatusEvidence = LookupAnswer<StatusReading>;
 export interface BridgePreparation {
   readonly input: BridgeTransferInput;
   readonly fingerprint: string;
+  /** What the deposit's request fixes, as its answer may repeat it. */
+  readonly fixed: Facts;
   /** Without figures if the caller gave a `rate_id` that never passed through a gateway of ours. */
   readonly quote: Quote;
   readonly windows: Windows;

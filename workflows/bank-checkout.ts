@@ -12,7 +12,6 @@ export const bankCheckout = paymentFlow('bank-checkout', {
   noun: 'the bank checkout',
   words: CHECKOUT_WORDS,
   hasLookup: false,
-  echoes: true,
   firstLookMs: NO_LOOK_MS,
   failureGraceMs: FAILURE_GRACE_MS,
 });

@@ -1,15 +1,10 @@
 import { condition } from '@temporalio/workflow';
 import type { Facts } from '../activities/types.js';
 import type { CauseCode } from '../src/protocol/causes.js';
+import type { OtherRecord } from '../src/flows/echoes.js';
 import type { FlowReport, Outcome } from '../src/protocol/messages.js';
 import { CHECKOUT_WORDS, classifyStatus, provesPayment } from '../src/protocol/statuses.js';
-import {
-  handlePaymentEvents,
-  preparePayment,
-  type OtherRecord,
-  type PaymentCarried,
-  type Payment,
-} from './engine/payment.js';
+import { handlePaymentEvents, preparePayment, type PaymentCarried, type Payment } from './engine/payment.js';
 import { lookOnce } from './engine/look.js';
 import { followedOn, trackPayment } from './engine/track.js';
 import { openPayUpdates, type PayUpdates } from './invoice/pay-updates.js';

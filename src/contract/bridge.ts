@@ -172,6 +172,11 @@ export const createBridgeDeposit = defineOperation({
     },
   },
   data: BridgeDeposit,
+  echoes: {
+    chain: { member: 'chain', as: 'asset' },
+    token: { member: 'token', as: 'asset' },
+    'crypto_payment.payment_hash': { member: 'payment_hash', as: 'hash' },
+  },
   summary: 'Creates a cross-border crypto bridge deposit.',
   section: 'Crypto bridge',
 });

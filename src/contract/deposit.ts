@@ -171,6 +171,7 @@ export const createBankCheckout = defineOperation({
     customerRedirectUrl: 'https://shop.example/paid',
   },
   data: BankCheckout,
+  echoes: { amount: { member: 'amount', as: 'amount' }, currency: { member: 'currency', as: 'currency' } },
   summary: 'Collects fiat by bank checkout.',
   section: 'Deposits',
 });

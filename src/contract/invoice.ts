@@ -128,6 +128,7 @@ export const payInvoice = defineOperation({
     mobileMoney: { accountName: 'Amina Example', phoneNumber: '+254712345678', providerNetwork: 'MPESA' },
   },
   data: InvoicePayment,
+  echoes: { amount: { member: 'amount', as: 'amount' }, currency: { member: 'currency', as: 'currency' } },
   summary: 'Pays an invoice with mobile money.',
   section: 'Cross-border invoices',
 });

@@ -88,6 +88,11 @@ export const createOfframp = defineOperation({
     },
   },
   data: Offramp,
+  echoes: {
+    cryptoAmount: { member: 'cryptoAmount', as: 'amount' },
+    currency: { member: 'fiatCurrency', as: 'currency' },
+    senderAddress: { member: 'senderAddress', as: 'address' },
+  },
   summary: "Creates an offramp request converting a customer's crypto to fiat.",
   section: 'Offramp',
 });

@@ -118,6 +118,12 @@ export const sendCrypto = defineOperation({
     cryptoAmount: 12.5,
   },
   data: CryptoSend,
+  echoes: {
+    receiverAddress: { member: 'cryptoWallet', as: 'address' },
+    chain: { member: 'chain', as: 'asset' },
+    token: { member: 'token', as: 'asset' },
+    cryptoAmount: { member: 'cryptoAmount', as: 'amount' },
+  },
   summary: 'Sends a token to any crypto wallet address.',
   section: 'Onramp',
 });

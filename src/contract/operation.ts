@@ -8,6 +8,13 @@ import type { z } from 'zod';
  */
 export type Effect = 'read' | 'quote' | 'money' | 'report' | 'account';
 
+/** A member of an answer that repeats one of the request, and how the two are compared. */
+export interface Echo {
+  readonly member: string;
+  /** `asset`: a chain or a token. */
+  readonly as: 'amount' | 'currency' | 'asset' | 'address' | 'hash';
+}
+
 /** One endpoint of the service. Client, sandbox, proxy and docs derive from the table of them (`operations`). */
 export interface Operation {
   readonly name: string;
@@ -29,6 +36,11 @@ export interface Operation {
   readonly reference?: string;
   /** The operation that shows the outcome of a POST whose answer was lost, by the same reference. */
   readonly statusLookup?: string;
+  /**
+   * Members of the body that the answer repeats, by their paths: each is one fact. Not the reference, which every answer
+   * is checked for.
+   */
+  readonly echoes?: Readonly<Record<string, Echo>>;
   /** HTTP status of success in the sandbox and the proxy; the service documents 200 (201 for the settlement). */
   readonly success?: number;
   /** One line for people, from the interface. */

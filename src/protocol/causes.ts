@@ -49,7 +49,6 @@ export const CAUSE_CODES = [
   'event_reports_other_payment',
   'unverified_event_against_it',
   'proofs_exclude_one_another',
-  'other_payment_hash',
   'other_record',
   'not_compared',
   'funds_held',

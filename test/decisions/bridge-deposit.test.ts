@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { UNREADABLE } from '../../src/protocol/messages.js';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -143,7 +144,7 @@ describe('the deposit of a bridge transfer', () => {
   describe('for a payment hash', () => {
     const crypto_payment = { payment_hash: OURS, crypto_amount: '7.5' };
 
-    test.each([OURS.toUpperCase(), `0x${OURS}`, ` ${OURS}`, 'not a hash', null])(
+    test.each([OURS.toUpperCase(), `0x${OURS}`, ` ${OURS}`, null])(
       'is ours if the answer names it as "%s"',
       async (payment_hash) => {
         answered = { payment_hash };
@@ -153,12 +154,21 @@ describe('the deposit of a bridge transfer', () => {
       },
     );
 
-    test('is not ours if the answer names another one: a person sees both, and what was proven of it since', async () => {
-      answered = { payment_hash: 'cd'.repeat(32) };
+    test.each([
+      ['another one', 'cd'.repeat(32), 'cd'.repeat(32)],
+      ['one that cannot be read', 'not a hash', UNREADABLE],
+    ])('is not ours if the answer names %s: a person sees both, and what was proven since', async (...row) => {
+      const [, payment_hash, theirs] = row;
+      answered = { payment_hash };
       const { handle } = await start('other-hash', { crypto_payment });
       expect((await parked(handle)).parked).toMatchObject({
         reason: 'conflict',
-        evidence: { ours: { paymentHash: OURS }, theirs: { paymentHash: 'cd'.repeat(32) }, reported: [] },
+        evidence: {
+          code: 'other_record',
+          ours: { 'crypto_payment.payment_hash': OURS },
+          theirs: { 'crypto_payment.payment_hash': theirs },
+          reported: [],
+        },
       });
       expect(await handle.executeUpdate('answer')).toEqual({ kind: 'none', reason: 'conflict' });
       await resolve(handle, 'mark-failed');

@@ -54,7 +54,7 @@ describe('a record that the service has under our reference', () => {
     const pin = await pinOf({ store, account: 'default' });
     const flowId = `${kind}/${reference}`;
     const { claim, facts } = await asActivity(() => made.describeStep({ flowId, step, input, pin }));
-    return asActivity(() => made.lookAtPost({ claim, expect: facts, saidToExist: false }));
+    return asActivity(() => made.lookAtPost({ claim, expect: facts, fixed: {}, saidToExist: false }));
   };
 
   const send = (more: Wire) => (referenceId: string) => ({

@@ -85,7 +85,10 @@ describe('a POST that is not the only one under its reference', () => {
       ...input,
       crypto_payment: { ...input.crypto_payment, payment_hash: 'A'.repeat(64) },
     });
-    const evidence = { ours: { paymentHash: 'A'.repeat(64) }, theirs: { paymentHash: 'b'.repeat(64) } };
+    const evidence = {
+      ours: { 'crypto_payment.payment_hash': 'a'.repeat(64) },
+      theirs: { 'crypto_payment.payment_hash': 'b'.repeat(64) },
+    };
     expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence });
     await handle.signal('events', [trusted('REFUNDED')]);
     await expect(resolve(handle, 'mark-failed')).rejects.toThrow();

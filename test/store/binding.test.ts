@@ -121,6 +121,7 @@ describe('a worker', () => {
             createSettleActivities(deps).settleUnknown({
               claim: asked,
               expect: {},
+              fixed: {},
               saidToExist: false,
               windowMs: 0,
               timeScale: 0.001,
@@ -151,7 +152,7 @@ describe('a worker', () => {
     await store.claims.markSending(key, 'o');
     await store.claims.noteRefusal(key, 'o', { httpStatus: 400, message: 'its reference is in use' });
     const settle = () => {
-      const question = { claim, expect: {}, saidToExist: false, windowMs: 0, timeScale: 0.001 };
+      const question = { claim, expect: {}, fixed: {}, saidToExist: false, windowMs: 0, timeScale: 0.001 };
       const deps = depsOf(store, { service: { getCryptoSend: () => Promise.reject(notFound()) } as never });
       return inActivity(() => createSettleActivities(deps).settleUnknown(question));
     };
@@ -235,6 +236,7 @@ describe('claims that were restored to an earlier copy under load (fault 55)', (
             createSettleActivities(deps(after)).settleUnknown({
               claim,
               expect: {},
+              fixed: {},
               saidToExist: false,
               windowMs: 0,
               timeScale: 0.001,

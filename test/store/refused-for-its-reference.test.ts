@@ -51,6 +51,7 @@ describe("a refusal that is about the POST's reference", () => {
       createSettleActivities(deps()).settleUnknown({
         claim,
         expect: {},
+        fixed: {},
         saidToExist: false,
         windowMs: 0,
         timeScale: 0.001,

@@ -30,7 +30,7 @@ describe('a POST whose outcome is unknown', () => {
     const over = claims === undefined ? store : { ...store, claims: { ...store.claims, ...claims } };
     const deps = depsOver(over, { service });
     const activities = createSettleActivities(deps);
-    const question = (more: Partial<PostQuestion>) => ({ claim, expect: {}, saidToExist: false, ...more });
+    const question = (more: Partial<PostQuestion>) => ({ claim, expect: {}, fixed: {}, saidToExist: false, ...more });
     return {
       key,
       flowId,

@@ -1,4 +1,5 @@
 import { condition } from '@temporalio/workflow';
+import type { OtherRecord } from '../../src/flows/echoes.js';
 import { PAYMENT_WORDS } from '../../src/protocol/statuses.js';
 import { flowIdOf } from '../../src/protocol/vocabulary.js';
 import { decideMismatch } from '../engine/evidence.js';
@@ -22,8 +23,10 @@ export async function confirmRefund(
   flow: Flow,
   transfer: Transfer,
   order: OrderedRefund,
+  other: OtherRecord | undefined,
 ): Promise<'arrived' | 'conflict' | { readonly word: string }> {
   const send = sendOf(transfer, order);
+  if (other !== undefined) send.otherRecord = other;
   const refundState = () => {
     const ended = endOf(send);
     // A failed send of ours is no second refund.

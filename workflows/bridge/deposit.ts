@@ -3,6 +3,7 @@ import type { Quote, SubmitOutcome, BridgeDepositAnswer, ClaimRef } from '../../
 import type { BridgeDeposit } from '../../src/contract/bridge.js';
 import type { CauseCode } from '../../src/protocol/causes.js';
 import type { BridgeStatus } from '../../src/contract/vocabulary.js';
+import type { OtherRecord } from '../../src/flows/echoes.js';
 import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
 import { act } from '../engine/activities.js';
 import { decideMismatch, reviewedEvents, trustedSay } from '../engine/evidence.js';
@@ -43,7 +44,9 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
   const submitted = await submit(flow, postOf(flow, transfer));
   switch (submitted.kind) {
     case 'accepted':
-      return accepted(flow, transfer, submitted.answer as BridgeDeposit | null | undefined);
+      return submitted.other === undefined
+        ? accepted(flow, transfer, submitted.answer as BridgeDeposit | null | undefined)
+        : decideOtherDeposit(flow, transfer, submitted.other);
     case 'proven':
       flow.answer = { kind: 'none', reason: 'proven by an event, the answer itself was lost' };
       return flow.enter('tracking', 'proven', 'a trusted event proves that the service has the deposit', 'service');
@@ -64,10 +67,7 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
 }
 
 /** @param answer undefined: the claim says that it was made, and its answer was erased; null: none ever came */
-async function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | null | undefined): Promise<void> {
-  const ours = hashIn(transfer.input.crypto_payment.payment_hash);
-  const theirs = hashIn(answer?.payment_hash);
-  if (ours !== undefined && theirs !== undefined && ours !== theirs) return decideOtherDeposit(flow, transfer, theirs);
+function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | null | undefined): void {
   transfer.deposit = answer == null ? null : depositAnswerOf(answer);
   flow.serviceReference = answer?.kotani_reference_id ?? null;
   transfer.proven = true;
@@ -76,14 +76,8 @@ async function accepted(flow: Flow, transfer: Transfer, answer: BridgeDeposit | 
   handleTransferEvents(flow, transfer);
 }
 
-/** Undefined for a text that is no hash. */
-function hashIn(text: string | null | undefined): string | undefined {
-  const hash = text?.trim().toLowerCase().replace(/^0x/, '');
-  return hash !== undefined && /^[0-9a-f]{32,}$/.test(hash) ? hash : undefined;
-}
-
 /** A service that answers a repeated reference with its first result accepts what it never executes. */
-async function decideOtherDeposit(flow: Flow, transfer: Transfer, theirs: string): Promise<never> {
+async function decideOtherDeposit(flow: Flow, transfer: Transfer, other: OtherRecord): Promise<never> {
   handleTransferEvents(flow, transfer);
   flow.answer = { kind: 'none', reason: 'conflict' };
   // Events of that deposit come under our reference, too: what they prove is shown, and proves nothing about ours.
@@ -93,10 +87,9 @@ async function decideOtherDeposit(flow: Flow, transfer: Transfer, theirs: string
   const evidence = () => {
     shown = transfer.statuses.seen;
     return {
-      why: 'the deposit that the service has under this reference is for another payment hash',
-      code: 'other_payment_hash' satisfies CauseCode,
-      ours: { paymentHash: transfer.input.crypto_payment.payment_hash },
-      theirs: { paymentHash: theirs },
+      why: 'the deposit that the service has under this reference is another one',
+      code: 'other_record' satisfies CauseCode,
+      ...other,
       reported: shown,
     };
   };
@@ -123,6 +116,7 @@ function postOf(flow: Flow, transfer: Transfer): Post {
     },
     settleMs: transfer.windows.settleMs,
     expect: {},
+    fixed: transfer.fixed,
     trusted: () => trustedSay(transfer),
     claimed: () => transfer.unverified.length > 0,
     readEvents: () => handleTransferEvents(flow, transfer),

@@ -29,6 +29,7 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
     fingerprint: prepared.fingerprint,
     pin: prepared.pin,
     windows: prepared.windows,
+    fixed: prepared.fixed,
     quote,
     agreed: prepared.quote,
     deposit: null,

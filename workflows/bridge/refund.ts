@@ -3,6 +3,7 @@ import type { ClaimRef, SubmitOutcome } from '../../activities/types.js';
 import { shownCause, type Cause } from '../../src/protocol/causes.js';
 import { contradictsFailure, endStep, refundRefusal, type TrustedSay } from '../../src/protocol/decisions.js';
 import type { Outcome } from '../../src/protocol/messages.js';
+import type { OtherRecord } from '../../src/flows/echoes.js';
 import { act } from '../engine/activities.js';
 import { endFromDecision, endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
@@ -142,7 +143,7 @@ async function sendRefund(
   switch (submitted.kind) {
     case 'accepted':
       flow.note('refund-accepted', 'the refund was accepted by the service; waiting for its confirmation', 'service');
-      return refundConfirmed(flow, transfer, order);
+      return refundConfirmed(flow, transfer, order, submitted.other);
     case 'proven':
       return refundedElsewhere(flow, transfer);
     case 'rejected': {
@@ -227,6 +228,7 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
     },
     settleMs: transfer.windows.settleMs,
     expect: sentFacts(order),
+    fixed: sentFacts(order),
     trusted,
     // Trusted ones too: nothing is sent again by a setting that would not be sent for the first time.
     claimed: () =>
@@ -282,8 +284,13 @@ async function sentOrWhyNot(flow: Flow, post: Post) {
   }
 }
 
-async function refundConfirmed(flow: Flow, transfer: Transfer, order: OrderedRefund): Promise<Outcome> {
-  const ending = await confirmRefund(flow, transfer, order);
+async function refundConfirmed(
+  flow: Flow,
+  transfer: Transfer,
+  order: OrderedRefund,
+  other: OtherRecord | undefined,
+): Promise<Outcome> {
+  const ending = await confirmRefund(flow, transfer, order, other);
   if (ending === 'conflict') return decideConflict(flow, transfer);
   if (ending === 'arrived') return refunded('Refunded by us to the fallback address.');
   transfer.ownRefund = null;

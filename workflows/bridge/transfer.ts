@@ -27,6 +27,8 @@ export interface Transfer extends Evidence {
   readonly fingerprint: string;
   readonly pin: Pin;
   readonly windows: Windows;
+  /** What the deposit's request fixes, as its answer may repeat it. */
+  readonly fixed: Facts;
   quote: TimedQuote;
   /** The quote that the caller agreed to, with which new ones are compared. */
   readonly agreed: Quote;

@@ -9,6 +9,7 @@ import type {
 } from '../../activities/types.js';
 import { paymentStateOf, type PaymentState } from '../../src/protocol/decisions.js';
 import { isFinal, classifyStatus, type Meaning, type StatusMap } from '../../src/protocol/statuses.js';
+import type { OtherRecord } from '../../src/flows/echoes.js';
 import { isUnread, type FlowEvent, type SubmitAnswer } from '../../src/protocol/messages.js';
 import type { EndReason, ParkReason, TimelineCode } from '../../src/protocol/vocabulary.js';
 import { unlessStopped } from './stop.js';
@@ -59,8 +60,6 @@ export interface PaymentPlan extends TrackPlan {
    * @default no
    */
   readonly paidAllTheSame?: (flow: Flow, payment: Payment) => Promise<boolean>;
-  /** True: the service's answer repeats amount and currency of the request. @default false */
-  readonly echoes?: true;
   /** False: what a send needs is gone after the first one, so not even a person can order another. @default true */
   readonly sendAgain?: boolean;
 }
@@ -102,13 +101,6 @@ export interface Payment extends Evidence {
   lookUpAs?: string;
   /** For an offramp whose refund goes to a Lightning invoice. */
   refund?: RefundInvoice;
-}
-
-/** The facts in which the service's record differs from what we asked for. */
-export interface OtherRecord {
-  readonly differs: readonly string[];
-  readonly ours: Facts;
-  readonly theirs: Facts;
 }
 
 export interface PaymentCarried {

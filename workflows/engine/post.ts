@@ -1,3 +1,4 @@
+import type { OtherRecord } from '../../src/flows/echoes.js';
 import type { SubmitOutcome, Facts, ClaimRef } from '../../activities/types.js';
 import type { Cause } from '../../src/protocol/causes.js';
 import type { TrustedSay } from '../../src/protocol/decisions.js';
@@ -19,6 +20,8 @@ export interface Post {
   readonly settleMs: number;
   /** The service's record must match these facts to count as ours. */
   readonly expect: Facts;
+  /** What its request fixes: an answer that names something else is of another request. */
+  readonly fixed: Facts;
   /** What trusted events say about it by now. */
   trusted(): TrustedSay;
   /** The lookup has shown that what it is for was done: by it, or in another way. @default no */
@@ -50,7 +53,13 @@ export type SendAgain = 'send-again' | 'send-unasked';
 /** How a submit ended, if it did not end the flow. */
 export type Submitted =
   /** The service has it. `maybeAnother`: it may be another payer's, for kinds that others can pay, too. */
-  | { readonly kind: 'accepted'; readonly answer: unknown; readonly maybeAnother?: true }
+  | {
+      readonly kind: 'accepted';
+      readonly answer: unknown;
+      readonly maybeAnother?: true;
+      /** The answer is of another request: what the service has is not this one. */
+      readonly other?: OtherRecord | undefined;
+    }
   /** A trusted event or the lookup proves that the service has it; the answer itself was lost. */
   | { readonly kind: 'proven'; readonly maybeAnother?: true }
   | { readonly kind: 'rejected'; readonly rejection: Rejection }

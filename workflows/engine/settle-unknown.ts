@@ -87,7 +87,9 @@ async function decide(flow: Flow, post: Post, open: Open, found: PostReading): P
   const step = stepOf(open);
   switch (step.do) {
     case 'follow':
-      return found.answer === undefined ? provenAfterAll(flow, post) : { kind: 'accepted', answer: found.answer };
+      return found.answer === undefined
+        ? provenAfterAll(flow, post)
+        : { kind: 'accepted', answer: found.answer, other: found.other };
     case 'end-rejected':
       return { kind: 'rejected', rejection: found.rejection ?? { httpStatus: 0, message: '' } };
     case 'end-not-sent':
@@ -122,7 +124,7 @@ export async function provenAfterAll(flow: Flow, post: Post): Promise<Submitted>
   flow.money = { at: 'sent' };
   post.readEvents();
   const found = await lookAgain(flow, post);
-  if (found?.answer !== undefined) return { kind: 'accepted', answer: found.answer };
+  if (found?.answer !== undefined) return { kind: 'accepted', answer: found.answer, other: found.other };
   // It is another's payment.
   if (found?.neverSent) return { kind: 'void', why: found.why ?? 'void' };
   // Something on the way sent it twice, and the second one was refused: a caller must not get that refusal as the answer.
@@ -141,7 +143,12 @@ export async function recordAnswer(flow: Flow, { claim }: Post, answer: unknown)
   );
 }
 
-const questionOf = ({ claim, expect, othersPay }: Post) => ({ claim, expect, ...(othersPay ? { othersPay } : {}) });
+const questionOf = ({ claim, expect, fixed, othersPay }: Post) => ({
+  claim,
+  expect,
+  fixed,
+  ...(othersPay ? { othersPay } : {}),
+});
 
 function lookAgain(flow: Flow, post: Post, saidToExist = false): Promise<PostReading | undefined> {
   const question = { ...questionOf(post), saidToExist };

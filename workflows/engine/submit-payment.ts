@@ -1,4 +1,4 @@
-import type { Facts, StepTerms } from '../../activities/types.js';
+import type { StepTerms } from '../../activities/types.js';
 import { SUBMIT, submitPolicy } from './policies.js';
 import { act } from './activities.js';
 import { decideMismatch, reviewedEvents, trustedSay } from './evidence.js';
@@ -15,7 +15,7 @@ import {
   type Payment,
   type PaymentPlan,
 } from './payment.js';
-import type { Post } from './post.js';
+import type { Post, Submitted } from './post.js';
 import type { SubmitAnswer } from '../../src/protocol/messages.js';
 
 /**
@@ -31,7 +31,7 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
   switch (submitted.kind) {
     case 'accepted':
       payment.maybeAnother ||= submitted.maybeAnother === true;
-      return accepted(flow, payment, plan, submitted.answer);
+      return accepted(flow, payment, plan, submitted);
     case 'proven':
       payment.maybeAnother ||= submitted.maybeAnother === true;
       const by = payment.shownPaid === undefined ? 'an event' : 'the lookup, perhaps of another payment';
@@ -82,6 +82,7 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
     },
     settleMs: payment.windows.settleMs,
     expect: terms.facts,
+    fixed: terms.fixed,
     trusted: () => trustedSay(payment),
     shown: () => payment.shownPaid !== undefined,
     claimed: () => payment.unverified.length > 0,
@@ -98,28 +99,18 @@ function answerCallers(flow: Flow, payment: Payment, plan: PaymentPlan, answer: 
   payment.answers = { ...payment.answers, [plan.step]: answer };
 }
 
-function accepted(flow: Flow, payment: Payment, plan: PaymentPlan, answer: unknown): void {
+type Accepted = Extract<Submitted, { kind: 'accepted' }>;
+
+function accepted(flow: Flow, payment: Payment, plan: PaymentPlan, { answer, other }: Accepted): void {
   payment.answer = answer;
   // A service that answers a repeated reference with its first result accepts what it never executes.
-  if (plan.echoes) takeReading(flow, payment, plan, { status: null, facts: echoOf(answer) });
+  if (other !== undefined) payment.otherRecord = other;
   flow.serviceReference ??= idOf(answer);
   payment.proven = true;
   const isOther = payment.otherRecord !== undefined;
   answerCallers(flow, payment, plan, isOther ? { kind: 'none', reason: 'conflict' } : { kind: 'accepted', answer });
   flow.enter(stageReached(payment, plan) ?? 'tracking', 'accepted', `${plan.noun} accepted`, 'service');
   handlePaymentEvents(flow, payment, plan);
-}
-
-/** What an answer repeats of the request. What cannot be read is no fact. */
-function echoOf(answer: unknown): Facts {
-  const said = (typeof answer === 'object' && answer !== null ? answer : {}) as Record<string, unknown>;
-  const textOf = (value: unknown) =>
-    typeof value === 'string' || typeof value === 'number' ? String(value).trim() : '';
-  const [amount, currency] = [textOf(said['amount']), textOf(said['currency']).toUpperCase()];
-  return {
-    ...(/^\d+(\.\d+)?$/.test(amount) ? { amount } : {}),
-    ...(/^[A-Z]{3}$/.test(currency) ? { currency } : {}),
-  };
 }
 
 /** The service's own id of the new record, if its answer has one. */

@@ -17,12 +17,12 @@ import {
   paymentState,
   provenBy,
   takeReading,
-  type OtherRecord,
   type Payment,
   type PaymentCarried,
   type TrackPlan,
 } from './payment.js';
 import { checkInbox, readInbox } from './inbox.js';
+import type { OtherRecord } from '../../src/flows/echoes.js';
 
 /**
  * Follows an accepted payment to its end. Events and polling race: an event is a hint that triggers a lookup, and the

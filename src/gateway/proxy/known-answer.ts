@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import { parse, stringify } from 'lossless-json';
+import { fixedIn, otherThan } from '../../flows/echoes.js';
 import { NEVER_RESERVED, sameFingerprint } from '../../protocol/fingerprint.js';
 import { PAID_BY_ANOTHER_WAY, type FlowView, type Rejection, type SubmitAnswer } from '../../protocol/messages.js';
 import { refusalCodeOf } from '../../protocol/refusals.js';
@@ -32,7 +33,7 @@ export async function claimOf(deps: ProxyDeps, request: MoneyRequest): Promise<C
   const key = { account: deps.settings.serviceAccount, operation: name, reference: address.reference };
   const claim = await deps.store.claims.get(key);
   if (claim === undefined) return undefined;
-  const submission = Object.values(definition.submissions ?? {}).find(({ operation }) => operation === name);
+  const submission = submissionOf(request);
   const fingerprint = () =>
     submission === undefined
       ? flowFingerprint(deps.store, definition, input)
@@ -43,9 +44,16 @@ export async function claimOf(deps: ProxyDeps, request: MoneyRequest): Promise<C
   return claim;
 }
 
+const submissionOf = ({ definition, name }: MoneyRequest) =>
+  Object.values(definition.submissions ?? {}).find(({ operation }) => operation === name);
+
+/** The service's answer names something else than this request fixed: it is of another one, and no answer to this. */
+const isOfAnother = (request: MoneyRequest, answer: unknown): boolean =>
+  otherThan(request.name, fixedIn(request.name, submissionOf(request), request.input), answer) !== undefined;
+
 /**
- * Answers with the service's earlier answer, from the claim. False if it is not known, or if it was a refusal that a trusted
- * event contradicts.
+ * Answers with the service's earlier answer, from the claim. False if it is not known, if it is of another request, or if
+ * it was a refusal that a trusted event contradicts.
  * (None of these returns the reply: a reply is a promise to JavaScript, and awaiting it means waiting until it is sent.)
  */
 export async function answerOfClaim(
@@ -56,6 +64,7 @@ export async function answerOfClaim(
 ): Promise<boolean> {
   const { phase } = claim ?? {};
   if (phase === 'rejected' && (await isContradicted(deps, request.address.flowId))) return false;
+  if (phase === 'answered' && isOfAnother(request, claim?.answer)) return false;
   if (claim?.erased) erasedAnswer(reply, request, claim);
   else if (phase === 'answered') accepted(reply, request, claim?.answer, claim?.kept);
   else if (phase === 'rejected') rejectedByService(reply, request, claim?.rejection, claim?.kept);

@@ -7,7 +7,7 @@ import type { Store } from '../../../src/store/store.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from '../../store/temporary-store.js';
 import { answered, depsOf, keyOf, requestOf, reserved, sent, viewIn } from './answering.js';
 
-const send = requestOf('sendCrypto');
+const send = requestOf('sendCrypto', { cryptoAmount: 5.5 });
 
 describe('the answer to a money POST', () => {
   let temporary: TemporaryStore;

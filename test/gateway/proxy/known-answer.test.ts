@@ -8,7 +8,7 @@ import type { Store } from '../../../src/store/store.js';
 import { anEvent, keyring, makeTemporaryStore, type TemporaryStore } from '../../store/temporary-store.js';
 import { answered, depsOf, keyOf, requestOf, sent, viewIn } from './answering.js';
 
-const send = requestOf('sendCrypto');
+const send = requestOf('sendCrypto', { cryptoAmount: 5.5 });
 
 describe('the answer to a money POST', () => {
   let temporary: TemporaryStore;
@@ -128,6 +128,21 @@ describe('the answer to a money POST', () => {
         expect(await byClaim(send, { phase })).toMatchObject({ status: 599, result: false });
       }
       expect(await byClaim(send)).toMatchObject({ status: 599, result: false });
+    });
+
+    it('is none if what the service said names something else than the request fixed', async () => {
+      const others = [
+        [send, { ...own, cryptoAmount: '6' }],
+        [requestOf('createBridgeDeposit'), { provider_reference_id: 'r1', chain: 'TRON', token: 'USDT' }],
+        [requestOf('payInvoice'), { referenceId: 'r1', status: 'SUCCESSFUL', amount: 1, currency: 'USD' }],
+      ] as const;
+      for (const [request, answer] of others) {
+        const kept = { httpStatus: 200, contentType: 'application/json', body: JSON.stringify(answer) };
+        expect(await byClaim(request, { phase: 'answered', answer, kept })).toMatchObject({
+          status: 599,
+          result: false,
+        });
+      }
     });
 
     it('is no refusal while a trusted event contradicts it; one of an untrusted event, or of another flow, does not', async () => {

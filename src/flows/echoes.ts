@@ -1,0 +1,123 @@
+import { operations, type OperationName } from '../contract/index.js';
+import type { Echo, Operation } from '../contract/operation.js';
+import { InvalidAmountError, UnsafeAmountError, fromWireNumber, sameAmount } from '../money.js';
+import { addressFact, UNREADABLE } from '../protocol/messages.js';
+import { provesPayment } from '../protocol/statuses.js';
+import { readLightningInvoice } from '../readers/lightning-invoice.js';
+import { isGiven, memberOf } from './callback.js';
+import type { SubmissionDefinition } from './flow.js';
+import { assetFacts, factsIn } from './record-facts.js';
+
+/*
+ * All that a request fixed and its answer names is compared, for every operation: a service that answers a repeated
+ * reference with its first result accepts what it never executes. The contract says which members are the same fact.
+ */
+
+/** The facts in which what the service has under our reference differs from what we asked for. */
+export interface OtherRecord {
+  readonly differs: readonly string[];
+  readonly ours: Facts;
+  readonly theirs: Facts;
+}
+
+type Facts = Readonly<Record<string, string>>;
+
+/** What a request fixed, by the names of its members. What cannot be read is not compared. */
+export function fixedBy(operation: OperationName, request: unknown): Facts {
+  const facts = Object.entries(echoesOf(operation)).map(([name, echo]) => {
+    const fact = read(echo, memberAt(request, name) ?? hashOfInvoice(request, echo));
+    return [name, fact === UNREADABLE ? undefined : fact];
+  });
+  return factsIn(Object.fromEntries(facts));
+}
+
+/**
+ * What the request of a flow's step fixes; nothing if there can be no request, which is then never sent.
+ *
+ * @param submission undefined: the flow's input is its body
+ */
+export function fixedIn(
+  operation: OperationName,
+  submission: Pick<SubmissionDefinition<unknown>, 'request'> | undefined,
+  input: unknown,
+): Facts {
+  try {
+    return fixedBy(operation, submission === undefined ? input : submission.request(input, { callbackUrl: '' }));
+  } catch (error) {
+    if (error instanceof UnsafeAmountError) return {};
+    throw error;
+  }
+}
+
+/** In what the answer names something else than the request fixed; undefined: in nothing. */
+export function otherThan(operation: string, fixed: Facts, answer: unknown): OtherRecord | undefined {
+  const echoes = Object.entries(echoesOf(operation as OperationName));
+  const theirs = factsIn(Object.fromEntries(echoes.map(([name, echo]) => [name, namedIn(answer, echo)])));
+  const ours = factsIn(Object.fromEntries(echoes.map(([name, echo]) => [name, read(echo, fixed[name])])));
+  const differs = Object.keys(theirs).filter((name) => ours[name] !== undefined && ours[name] !== theirs[name]);
+  if (differs.length === 0 || isOfTheInvoice(operation, answer)) return undefined;
+  const pick = (facts: Facts) => factsIn(Object.fromEntries(differs.map((name) => [name, facts[name]])));
+  return { differs, ours: pick(ours), theirs: pick(theirs) };
+}
+
+/** Of a payment request over Lightning, which has its payment's hash in it. */
+function hashOfInvoice(request: unknown, { as }: Echo): string | undefined {
+  const invoice = as === 'hash' ? readLightningInvoice(memberAt(request, 'crypto_payment.bolt11')) : undefined;
+  return typeof invoice === 'object' ? invoice.paymentHash : undefined;
+}
+
+const echoesOf = (operation: OperationName): Readonly<Record<string, Echo>> =>
+  (operations[operation] as Operation).echoes ?? {};
+
+/** @param path the names of members, with a dot between them */
+const memberAt = (value: unknown, path: string): unknown => path.split('.').reduce<unknown>(memberOf, value);
+
+function namedIn(answer: unknown, { member, as }: Echo): string | undefined {
+  // A word that is in no vocabulary proves neither ours nor another one.
+  if (as === 'asset') {
+    const word = assetFacts(answer)[member];
+    return word === UNREADABLE ? undefined : word;
+  }
+  const said = memberAt(answer, member);
+  // The contract keeps a member that it could not read as undefined.
+  const isUnread = said === undefined && typeof answer === 'object' && answer !== null && Object.hasOwn(answer, member);
+  return isUnread ? UNREADABLE : read({ member, as }, said);
+}
+
+/** One spelling of each fact; undefined if it is not given, and `UNREADABLE` if it is, and cannot be read. */
+function read({ as }: Echo, said: unknown): string | undefined {
+  const text = typeof said === 'string' ? said.trim() : typeof said === 'number' ? String(said) : said;
+  if (!isGiven(text)) return undefined;
+  return typeof text === 'string' ? (READ[as](text) ?? UNREADABLE) : UNREADABLE;
+}
+
+const READ: Readonly<Record<Echo['as'], (text: string) => string | undefined>> = {
+  amount(text) {
+    try {
+      return fromWireNumber(text);
+    } catch (error) {
+      if (error instanceof InvalidAmountError) return undefined;
+      throw error;
+    }
+  },
+  currency: (text) => text.toUpperCase(),
+  asset: (text) => text.toUpperCase(),
+  address: addressFact,
+  hash: (text) => {
+    const hash = text.replaceAll(/\s/g, '').toLowerCase().replace(/^0x/, '');
+    return /^[0-9a-f]{32,128}$/.test(hash) ? hash : undefined;
+  },
+};
+
+/** Before an invoice is paid, the amounts beside its payment may be its own, which another currency pays. */
+function isOfTheInvoice(operation: string, answer: unknown): boolean {
+  if (operation !== 'payInvoice' || provesPayment(textIn(answer, 'status'))) return false;
+  const [amount, invoiced] = [textIn(answer, 'amount'), textIn(memberOf(answer, 'invoice'), 'amount')].map((text) => READ.amount(text ?? '')); // prettier-ignore
+  const isSameCurrency = textIn(answer, 'currency') === textIn(memberOf(answer, 'invoice'), 'currency');
+  return amount !== undefined && invoiced !== undefined && isSameCurrency && sameAmount(amount, invoiced);
+}
+
+function textIn(value: unknown, member: string): string | null {
+  const said = memberOf(value, member);
+  return typeof said === 'string' || typeof said === 'number' ? String(said) : null;
+}
