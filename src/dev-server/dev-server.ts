@@ -44,6 +44,12 @@ export interface DevServer {
 /** Thrown when our Temporal server does not start; the message ends with the last lines of its log. */
 export class DevServerError extends Error {
   override readonly name = 'DevServerError';
+  readonly code: 'database-in-use' | 'not-ready' | 'port-taken' | 'ports-taken';
+
+  constructor(code: DevServerError['code'], sentence: string) {
+    super(sentence);
+    this.code = code;
+  }
 }
 
 const defaultPort = 7233;
@@ -67,7 +73,10 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     const server = await withFileLock(startLock(), () => tryToStart(options));
     if (server !== 'port taken') return server;
   }
-  throw new DevServerError('The free ports for the Temporal server were taken again and again. Start it once more.');
+  throw new DevServerError(
+    'ports-taken',
+    'The free ports for the Temporal server were taken again and again. Start it once more.',
+  );
 }
 
 function startLock(): string {
@@ -78,6 +87,7 @@ async function assertNotInUse(dbFile: string): Promise<void> {
   const owner = await currentOwner(dbFile, ownerPatienceMs);
   if (!owner) return;
   throw new DevServerError(
+    'database-in-use',
     `The Temporal database ${dbFile} is in use by process ${owner.pid}. ` +
       'Stop the Towline that runs there, or set TOWLINE_HOME to another folder.',
   );
@@ -112,7 +122,10 @@ async function tryToStart(options: DevServerOptions): Promise<DevServer | 'port 
   const mayChooseAgain = !options.port || options.uiPort === undefined;
   // Anywhere in it: a stack of many lines follows.
   if (mayChooseAgain && output.includes('address already in use')) return 'port taken';
-  throw new DevServerError(`The Temporal server ${trouble}. The end of its log, ${logFile}:\n${lastLines(output)}`);
+  throw new DevServerError(
+    'not-ready',
+    `The Temporal server ${trouble}. The end of its log, ${logFile}:\n${lastLines(output)}`,
+  );
 }
 
 async function troubleAtStart(
@@ -145,6 +158,7 @@ async function choosePort(
     if (wanted === 0) return anyFreePort();
     if (await isPortFree(wanted)) return wanted;
     throw new DevServerError(
+      'port-taken',
       `Port ${wanted}, wanted for the ${what}, is taken. Stop what listens there, or name another.`,
     );
   }

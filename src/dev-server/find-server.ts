@@ -20,6 +20,12 @@ export interface FindServerOptions {
 /** Thrown if there is no Temporal server for this machine; the message says what to do. */
 export class NoTemporalServerError extends Error {
   override readonly name = 'NoTemporalServerError';
+  readonly code: 'no-cli' | 'no-server' | 'no-source' | 'not-executable' | 'too-old';
+
+  constructor(code: NoTemporalServerError['code'], sentence: string) {
+    super(sentence);
+    this.code = code;
+  }
 }
 
 /**
@@ -43,12 +49,17 @@ export async function findServerExecutable({ env, log }: FindServerOptions): Pro
 async function namedExecutable(path: string): Promise<ServerExecutable> {
   const remedy = 'Point it at a Temporal CLI, or unset it to let Towline find or build one.';
   if (!(await isExecutable(path))) {
-    throw new NoTemporalServerError(`TEMPORAL_CLI_PATH is ${path}, which is not an executable file. ${remedy}`);
+    throw new NoTemporalServerError(
+      'not-executable',
+      `TEMPORAL_CLI_PATH is ${path}, which is not an executable file. ${remedy}`,
+    );
   }
   const version = await serverVersion(path);
-  if (!version) throw new NoTemporalServerError(`TEMPORAL_CLI_PATH is ${path}, which is no Temporal CLI. ${remedy}`);
+  if (!version)
+    throw new NoTemporalServerError('no-cli', `TEMPORAL_CLI_PATH is ${path}, which is no Temporal CLI. ${remedy}`);
   if (!isUsable(version)) {
     throw new NoTemporalServerError(
+      'too-old',
       `TEMPORAL_CLI_PATH is ${path}, with server ${version}; Towline needs ${oldestUsableServer} or later. ${remedy}`,
     );
   }
@@ -92,6 +103,7 @@ async function downloadOrBuild(env: Environment, path: string, log: Log): Promis
   ]);
   if (whyNot === undefined) return { kind: 'executable', path, from: 'build' };
   throw new NoTemporalServerError(
+    'no-server',
     'No Temporal server: set TEMPORAL_ADDRESS to a running one, or install the Temporal CLI ' +
       `(https://docs.temporal.io/cli), or install Go. It could not be downloaded, and ${whyNot}`,
   );
@@ -102,6 +114,7 @@ async function cachedPath(env: Environment): Promise<string> {
   const version = await pinnedCliVersion().catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     throw new NoTemporalServerError(
+      'no-source',
       'This installation of Towline has no Temporal of its own: only a clone of its repository can download or build one. ' +
         'Install the Temporal CLI (https://docs.temporal.io/cli), or set TEMPORAL_ADDRESS to a running server.',
     );

@@ -9,6 +9,12 @@ type Variables = Readonly<Record<string, string>>;
 /** `TEMPORAL_*` cannot be used. One sentence that says what to do, without any content of the files that it names. */
 export class TemporalSettingsError extends Error {
   override readonly name = 'TemporalSettingsError';
+  readonly code: 'file-unreadable' | 'no-config-file' | 'no-profile' | 'tls-files';
+
+  constructor(code: TemporalSettingsError['code'], sentence: string) {
+    super(sentence);
+    this.code = code;
+  }
 }
 
 /**
@@ -23,16 +29,29 @@ export function readConnectConfig(variables: Variables): ClientConnectConfig {
   try {
     return loadClientConnectConfig({ overrideEnvVars: { ...variables, ...apiKey } });
   } catch (error) {
-    throw new TemporalSettingsError(problemOf(error as NodeJS.ErrnoException, variables));
+    throw settingsError(error as NodeJS.ErrnoException, variables);
   }
 }
 
 /** The SDK's own message may quote the file, with an API key in it. */
-function problemOf({ code, path }: NodeJS.ErrnoException, variables: Variables): string {
+function settingsError({ code, path }: NodeJS.ErrnoException, variables: Variables): TemporalSettingsError {
   const { TEMPORAL_PROFILE: profile, TEMPORAL_CONFIG_FILE: file } = variables;
-  if (path !== undefined) return `TEMPORAL_*: ${path} cannot be read (${code ?? 'unknown error'}).`;
-  if (file === undefined) return `TEMPORAL_PROFILE is ${profile ?? ''}: name its file in TEMPORAL_CONFIG_FILE.`;
-  return `TEMPORAL_CONFIG_FILE: ${file} is no TOML, or has no profile ${profile ?? 'default'}.`;
+  if (path !== undefined) {
+    return new TemporalSettingsError(
+      'file-unreadable',
+      `TEMPORAL_*: ${path} cannot be read (${code ?? 'unknown error'}).`,
+    );
+  }
+  if (file === undefined) {
+    return new TemporalSettingsError(
+      'no-config-file',
+      `TEMPORAL_PROFILE is ${profile ?? ''}: name its file in TEMPORAL_CONFIG_FILE.`,
+    );
+  }
+  return new TemporalSettingsError(
+    'no-profile',
+    `TEMPORAL_CONFIG_FILE: ${file} is no TOML, or has no profile ${profile ?? 'default'}.`,
+  );
 }
 
 /** The connection's options as they are now: the same object while nothing has changed. */
@@ -44,12 +63,12 @@ const READ_EVERY_MS = 1_000;
  * Follows the credentials, which are replaced while processes run: certificates, private key and API key are read again
  * when they are asked for, at most once a second. Address and namespace stay those of the start.
  *
- * @param onBroken called with a sentence when the files cannot be used any more; the last good ones stay
+ * @param onBroken called with the error when the files cannot be used any more; the last good ones stay
  * @throws TemporalSettingsError SecretFileError
  */
 export function followConnectConfig(
   variables: Variables,
-  onBroken: (problem: string) => void = () => undefined,
+  onBroken: (error: TemporalSettingsError | SecretFileError) => void = () => undefined,
 ): { readonly namespace: string | undefined; readonly options: LiveOptions } {
   const { namespace, connectionOptions } = readConnectConfig(variables);
   requireUsable(connectionOptions);
@@ -71,7 +90,7 @@ export function followConnectConfig(
         broken = undefined;
       } catch (error) {
         if (!(error instanceof TemporalSettingsError || error instanceof SecretFileError)) throw error;
-        if (error.message !== broken) onBroken(error.message);
+        if (error.message !== broken) onBroken(error);
         broken = error.message;
       }
       return options;
@@ -87,6 +106,7 @@ function requireUsable({ tls }: ClientConnectConfig['connectionOptions']): void 
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     throw new TemporalSettingsError(
+      'tls-files',
       `The TLS files of TEMPORAL_* are not PEM, or certificate and private key do not belong together (${code}).`,
     );
   }

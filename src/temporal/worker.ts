@@ -14,7 +14,7 @@ import { activitiesOn, createCardActivities, type ActivityDeps, type CardSource 
 import { QUEUES, taskQueueOf, type Queue } from '../protocol/task-queues.js';
 import { flowIdOfCallbacks, TASK_QUEUE } from '../protocol/vocabulary.js';
 import { traced } from '../tracing.js';
-import { followConnectConfig, type LiveOptions } from './connect-config.js';
+import { followConnectConfig, TemporalSettingsError, type LiveOptions } from './connect-config.js';
 import { safeFailures } from './safe-failure.js';
 import { installRuntime, type LogSink } from './sdk-logger.js';
 import { bundledCode } from './workflow-bundle.js';
@@ -112,9 +112,13 @@ async function runningWorkers(
   works: readonly Work[],
 ): Promise<RunningWorker> {
   installRuntime(options.log);
-  const onBroken = (problem: string) => options.log.error({ problem }, BROKEN);
-  const live = followConnectConfig(options.variables, onBroken).options;
-  const link = await openLink(live, (error) => onBroken(error instanceof Error ? error.name : 'unknown error'));
+  const onBroken = (code: string, problem: string) => options.log.error({ code, problem }, BROKEN);
+  const live = followConnectConfig(options.variables, (error) =>
+    onBroken(error instanceof TemporalSettingsError ? error.code : 'secret-file', error.message),
+  ).options;
+  const link = await openLink(live, (error) =>
+    onBroken('not-connected', error instanceof Error ? error.name : 'unknown error'),
+  );
   const create = (work: Work) =>
     Worker.create({
       connection: link.connection(),

@@ -34,7 +34,6 @@ test.each(Object.keys(PARK_ACTIONS) as ParkReason[])(
     const text = shownAs(reason);
     expect(text).toContain('1000.5 KES');
     expect(text).toContain(`docs/parked-flows.md#${reason}`);
-    expect(text).toContain('towline resolve onramp/order-1 <action>');
     for (const action of PARK_ACTIONS[reason]) {
       expect(text).toContain(CHECK_FIRST[action]);
       expect(text).not.toContain(`order-1 ${action}`);
@@ -52,11 +51,13 @@ test('what a terminal would obey is shown as its escape, and lines and amounts a
 });
 
 test('an order that waits for a second person is shown with who gave it, and with the command that confirms it', () => {
-  const confirm = 'towline resolve onramp/order-1 mark-completed --note "why"';
+  const [confirm, withdraw] = [
+    'towline resolve onramp/order-1 mark-completed --note "why"',
+    'towline withdraw onramp/order-1',
+  ];
   const order = { id: 'ord_1', action: 'mark-completed', by: 'alice', note: 'ticket 77', confirmedBy: null, confirm };
   const times = { at: '2026-01-05T08:02:00.000Z', expiresAt: '2026-01-06T08:02:00.000Z' };
-  const text = shownAs('conflict', { ...order, ...times, withdraw: 'towline withdraw onramp/order-1' });
+  const text = shownAs('conflict', { ...order, ...times, withdraw });
   expect(text).toMatch(/mark-completed.*alice.*2026-01-05T08:02:00\.000Z.*ticket 77/);
-  expect(text).toContain(confirm);
-  expect(text).toContain('towline withdraw onramp/order-1');
+  for (const command of [confirm, withdraw]) expect(text).toContain(command);
 });

@@ -127,7 +127,8 @@ test('towline start --wait exits as wait does', async () => {
   const { code, out } = await run(['start', 'bridge-transfer', '-', '--wait'], env, '{}');
   expect(code).toBe(3);
   expect(out).toContain('refund_needed, since');
-  expect(out).toMatch(/refund-now .*\n.*mark-refunded /);
+  expect(out.indexOf('refund-now')).toBeLessThan(out.indexOf('mark-refunded'));
+  expect(out).toContain('refund-now');
 });
 
 /** A command line at a terminal, where a person gives this answer to every question. */
@@ -204,7 +205,7 @@ test('towline list --json prints what the gateway answered', async () => {
   expect(gateway.requests.at(-1)?.url).toBe('/flows?limit=50&state=completed');
 });
 
-test('towline list says why and for how long flows are parked, the amount of each, and how to get the rest', async () => {
+test('towline list shows of each parked flow its reason, how long it waits and its amount, and the command for the next page', async () => {
   const row = { kind: 'bridge-transfer', reference: 'r', startedAt: '2026-01-01T00:00:00.000Z', closedAt: null };
   const since = new Date(Date.now() - 26 * 3_600_000).toISOString();
   const parked = {
@@ -222,14 +223,17 @@ test('towline list says why and for how long flows are parked, the amount of eac
   const { out } = await run(['list', '--reason', 'no_settlement', '--after', 'page-1'], env);
   expect(gateway.requests.at(-1)?.url).toBe('/flows?limit=50&reason=no_settlement&after=page-1');
   const lines = out.split('\n');
-  expect(lines[0]).toMatch(/^flow +state +reason +for +amount +started +ended$/);
-  expect(lines[1]).toMatch(/no_settlement +1 d +90 KES +2026-01-01/);
-  expect(lines[2]).toMatch(/no_settlement +\D/);
-  expect(lines[3]).toMatch(/^offramp\/c +running +2026-01-01/);
+  const [head, ...rows] = lines.slice(0, 4).map((line) => line.split(/ {2,}/));
+  expect(head).toEqual(['flow', 'state', 'reason', 'for', 'amount', 'started', 'ended']);
+  expect(rows).toEqual([
+    [FLOW, 'parked', 'no_settlement', '1 d', '90 KES', row.startedAt],
+    ['offramp/b', 'parked', 'no_settlement', expect.not.stringMatching(/\d/), row.startedAt],
+    ['offramp/c', 'running', row.startedAt],
+  ]);
   expect(lines[4]).toContain('--after page-2');
 });
 
-test('towline events replay --dry-run says what a replay would do', async () => {
+test('towline events replay --dry-run shows what a replay would do, and asks the gateway for no more', async () => {
   const would = 'Be delivered as trusted.';
   gateway.answer(200, { dryRun: true, would, flowState: 'parked' });
   const { out } = await run(['events', 'replay', 'evt_1', '--trust', '--dry-run'], env);
@@ -243,8 +247,9 @@ test('towline callbacks lists those that could not be delivered, and the receive
   const { code, out } = await run(['callbacks'], env);
   expect(gateway.requests.at(-1)?.url).toBe('/callbacks?state=undelivered&limit=50');
   expect(code).toBe(0);
-  expect(out).toMatch(/^None\.\n/);
-  expect(out).toMatch(/https:\/\/shop\.example +2026-01-02T03:04:05\.000Z +7/);
+  const cells = out.split('\n').map((line) => line.split(/ {2,}/));
+  expect(cells[0]).toEqual(['None.']);
+  expect(cells).toContainEqual(['https://shop.example', '2026-01-02T03:04:05.000Z', '7']);
   gateway.answer(200, { callbacks: [], openCircuits: [] });
   expect((await run(['callbacks'], env)).out).toBe('None.');
 });

@@ -132,10 +132,7 @@ describeStores('a payload key is replaced under load, and dropped once the flows
         await control('POST', '/scenarios', { reference, ending: cryptoSend.open.ending });
         await send(reference);
       }
-      expect(await rotating).toMatchObject({
-        code: 0,
-        out: expect.stringMatching(/^\d+ values are sealed with k2 now\./),
-      });
+      expect(await rotating).toMatchObject({ code: 0 });
       const listed = await run(['keys', 'list', '--json'], env);
       expect(JSON.parse(listed.out)).toMatchObject({ keys: [{ keyId: 'k2' }, { keyId: 'k1', storeValues: 0 }] });
       await whileLoaded('the flows from before to end', () => early.every((one) => completed.includes(one)));

@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
-import { PARK_ACTIONS, type ParkReason } from '../../src/protocol/vocabulary.js';
+import { PARK_ACTIONS, type ParkReason, type TimelineCode } from '../../src/protocol/vocabulary.js';
 import { until } from '../harness/until.js';
 import type { Hold } from './crash-points.js';
 import { ACCOUNT } from './fixed.js';
@@ -13,8 +13,8 @@ import { transferInput } from '../harness/inputs.js';
 /** The state of a flow and its books after its worker was killed, another one took over, and it ended. */
 export interface AfterTheKill {
   readonly state: 'completed' | 'refunded';
-  /** How the outcome of the POST became known, in the words of the timeline. */
-  readonly noted: readonly (keyof typeof SAYINGS)[];
+  /** How the outcome of the POST became known, by the codes of the timeline. */
+  readonly noted: readonly (typeof NOTED)[number][];
   readonly claim: string;
   /** Of the POST that the worker died around; while the flow was parked, and at its end. */
   readonly executions: { readonly whileParked?: number; readonly atTheEnd: number };
@@ -32,12 +32,7 @@ export interface KillPoint {
   readonly expected: AfterTheKill;
 }
 
-const SAYINGS = {
-  'outcome unknown': /outcome is unknown/,
-  'proven by an event': /a trusted event proves/,
-  'refund accepted': /refund was accepted by the service/,
-  parked: /^parked/,
-} as const;
+const NOTED = ['outcome-unknown', 'proven', 'refund-accepted', 'parked'] as const satisfies readonly TimelineCode[];
 
 const ONCE = { atTheEnd: 1 };
 const ONCE_BY_ORDER = { whileParked: 0, atTheEnd: 1 };
@@ -50,7 +45,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
     hold: { moment: 'before', step: 'recordAnswer' },
     expected: {
       state: 'completed',
-      noted: ['outcome unknown', 'proven by an event'],
+      noted: ['outcome-unknown', 'proven'],
       claim: 'sending',
       executions: ONCE,
     },
@@ -61,7 +56,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
     operation: 'createBridgeDeposit',
     expected: {
       state: 'completed',
-      noted: ['outcome unknown', 'proven by an event'],
+      noted: ['outcome-unknown', 'proven'],
       claim: 'sending',
       executions: ONCE,
     },
@@ -71,13 +66,13 @@ export const KILL_POINTS: readonly KillPoint[] = [
     says: 'an accepted refund whose answer died with the worker is executed once, and found by its status lookup',
     operation: 'sendCrypto',
     hold: { moment: 'before', step: 'recordAnswer' },
-    expected: { state: 'refunded', noted: ['outcome unknown', 'refund accepted'], claim: 'answered', executions: ONCE },
+    expected: { state: 'refunded', noted: ['outcome-unknown', 'refund-accepted'], claim: 'answered', executions: ONCE },
   },
   {
     word: 'refund-in-flight',
     says: 'a refund that the service executes while the worker dies is executed once, and found by its status lookup',
     operation: 'sendCrypto',
-    expected: { state: 'refunded', noted: ['outcome unknown', 'refund accepted'], claim: 'answered', executions: ONCE },
+    expected: { state: 'refunded', noted: ['outcome-unknown', 'refund-accepted'], claim: 'answered', executions: ONCE },
   },
   {
     word: 'deposit-unclaimed',
@@ -91,7 +86,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
     says: 'a refund whose claim was not written is sent once by the next attempt',
     operation: 'sendCrypto',
     hold: { moment: 'before', step: 'reserve' },
-    expected: { state: 'refunded', noted: ['refund accepted'], claim: 'answered', executions: ONCE },
+    expected: { state: 'refunded', noted: ['refund-accepted'], claim: 'answered', executions: ONCE },
   },
   {
     word: 'deposit-marked',
@@ -101,7 +96,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
     parks: 'unknown_outcome',
     expected: {
       state: 'completed',
-      noted: ['outcome unknown', 'parked'],
+      noted: ['outcome-unknown', 'parked'],
       claim: 'answered',
       executions: ONCE_BY_ORDER,
     },
@@ -114,7 +109,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
     parks: 'refund_unknown',
     expected: {
       state: 'refunded',
-      noted: ['outcome unknown', 'refund accepted', 'parked'],
+      noted: ['outcome-unknown', 'refund-accepted', 'parked'],
       claim: 'answered',
       executions: ONCE_BY_ORDER,
     },
@@ -225,8 +220,7 @@ async function orderedAgain(rig: Rig, point: KillPoint, reason: ParkReason, grou
 }
 
 function noted(timeline: FlowReport['view']['timeline']): AfterTheKill['noted'] {
-  const names = Object.keys(SAYINGS) as (keyof typeof SAYINGS)[];
-  return names.filter((name) => timeline.some(({ detail }) => SAYINGS[name].test(detail)));
+  return NOTED.filter((name) => timeline.some(({ code }) => code === name));
 }
 
 async function phaseOf(rig: Rig, point: KillPoint, reference: string): Promise<string> {

@@ -42,7 +42,7 @@ export interface Applied {
   readonly rows: readonly string[];
   /** What the flow made of it. */
   readonly results: readonly string[];
-  /** How often the flow's timeline names it. */
+  /** How often the flow's timeline has an event. */
   readonly named: number;
   readonly state: string;
 }
@@ -159,7 +159,7 @@ async function whatIsApplied(rig: Rig, one: Sent): Promise<Applied> {
   return {
     rows: rows.map(({ state }) => state),
     results: rows.map(({ id }) => events[id] ?? 'unknown to the flow'),
-    named: view.timeline.filter(({ detail }) => detail.startsWith(one.status)).length,
+    named: view.timeline.filter(({ code }) => code === 'event-applied').length,
     state: view.state,
   };
 }

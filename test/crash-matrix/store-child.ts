@@ -46,7 +46,7 @@ switch (command) {
       try {
         await store.inbox.receive(anEvent({ id, contentHash: id, body: 'x'.repeat(50_000) }));
       } catch (error) {
-        say(`failed ${id} ${String(error)}`);
+        say(`failed ${id} ${(error as Error).name}`);
         break;
       }
       say(`received ${id}`);

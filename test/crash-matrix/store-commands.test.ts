@@ -21,7 +21,7 @@ const NEW_KEY = `k2:${Buffer.alloc(32, 8).toString('base64')}`;
 test('towline migrate makes the tables of a new store, and may be run again', async () => {
   const env = { ...rig.env, TOWLINE_HOME: join(scratch, 'another') };
   const migrated = await runProcess(['migrate'], env);
-  expect(migrated).toMatchObject({ code: 0, out: expect.stringMatching(/store\.db has schema version \d+ now\.$/) });
+  expect(migrated).toMatchObject({ code: 0, out: expect.stringContaining(join(scratch, 'another', 'store.db')) });
   expect(await runProcess(['migrate'], env)).toEqual(migrated);
 });
 
@@ -43,18 +43,18 @@ test('towline keys rotate seals what the store holds with the new key beside a r
   };
   const before = await keys();
   expect(before).toMatchObject([
-    { keyId: 'k2', given: 'seals', storeValues: 0, verdict: 'in use: it seals' },
-    { keyId: 'k1', given: 'opens', verdict: 'needed: run "towline keys rotate"' },
+    { keyId: 'k2', given: 'seals', storeValues: 0, verdict: 'seals' },
+    { keyId: 'k1', given: 'opens', verdict: 'store-needs-it' },
   ]);
   expect(before[1]?.storeValues).toBeGreaterThan(0);
 
   const dry = await runProcess(['keys', 'rotate', '--dry-run'], env);
-  expect(dry).toMatchObject({ code: 0, out: `${before[1]?.storeValues} values sealed with k1` });
+  expect(dry).toMatchObject({ code: 0, out: expect.stringMatching(new RegExp(`^${before[1]?.storeValues} .*\\bk1$`)) });
   const rotated = await runProcess(['keys', 'rotate'], env);
-  expect(rotated).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+ values are sealed with k2 now\./) });
+  expect(rotated).toMatchObject({ code: 0, err: '' });
   const after = await keys();
   expect(after[0]?.storeValues).toBeGreaterThan(0);
-  expect(after[1]).toMatchObject({ keyId: 'k1', storeValues: 0, verdict: 'needed: until these flows have ended' });
+  expect(after[1]).toMatchObject({ keyId: 'k1', storeValues: 0, verdict: 'open-flows-need-it' });
 
   rig.service.letGo();
   expect(await flow.result()).toMatchObject({ view: { state: 'completed' } });

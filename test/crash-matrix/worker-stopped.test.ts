@@ -47,7 +47,7 @@ describe('a worker that is stopped (SIGSTOP), replaced and woken', () => {
     await rig.control('POST', '/clock', { unfreeze: true });
     const reports = await endings(flows);
     expect(reports.map(({ view }) => view.state)).toEqual(['completed', 'completed']);
-    expect(reports.filter(({ view }) => view.timeline.some(({ detail }) => detail.startsWith('parked')))).toEqual([]);
+    expect(reports.filter(({ view }) => view.timeline.some(({ code }) => code === 'parked'))).toEqual([]);
     expect(await rig.executions()).toEqual(
       new Map([unclaimed, sending].map((reference) => [`createBridgeDeposit ${reference}`, 1])),
     );

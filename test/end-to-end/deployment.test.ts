@@ -67,29 +67,31 @@ describe('a deployment', () => {
     const { id } = await store.deployment.read();
     expect(await readDeploymentRecord(client, namespace)).toEqual({ store: id, account: 'kenya', epoch: 1 });
 
-    await expect(bindDeployment(client, { ...given, store: other })).rejects.toThrow('another store');
+    await expect(bindDeployment(client, { ...given, store: other })).rejects.toMatchObject({ what: 'store' });
     expect((await other.deployment.read()).boundTo).toBeUndefined();
-    await expect(bindDeployment(client, { ...given, account: 'ghana' })).rejects.toThrow('account ghana');
-    await expect(bindDeployment(client, { ...given, namespace: 'elsewhere' })).rejects.toThrow('elsewhere');
+    await expect(bindDeployment(client, { ...given, account: 'ghana' })).rejects.toMatchObject({ what: 'account' });
+    await expect(bindDeployment(client, { ...given, namespace: 'elsewhere' })).rejects.toMatchObject({
+      what: 'namespace',
+    });
 
     await store.deployment.raiseEpoch(1);
-    await expect(bindDeployment(client, given)).rejects.toThrow('raise-epoch');
+    await expect(bindDeployment(client, given)).rejects.toMatchObject({ what: 'epoch' });
     expect(
       differenceOf({ store: id, account: 'ghana', epoch: 1 }, { store: id, account: 'kenya', epoch: 1 }),
-    ).toContain('ghana');
+    ).toMatchObject({ what: 'account' });
   });
 
   test('is reported to a gateway as soon as Temporal answers', async () => {
     const wrong = { store: await newStore('third'), namespace, account: 'kenya' };
     const fatal: string[] = [];
     const log = { warn: () => undefined, fatal: (message: string) => void fatal.push(message) };
-    await expect(watchBinding(client, wrong, log as never)).rejects.toThrow(/another store/);
+    await expect(watchBinding(client, wrong, log as never)).rejects.toMatchObject({ what: 'store' });
 
     const away = connectTemporal({ variables: { TEMPORAL_ADDRESS: `127.0.0.1:${await closedPort()}` } });
     const back = { connection: away.client.connection, workflowService: away.client.workflowService };
     const watch = await watchBinding(back, wrong, log as never);
     Object.assign(back, { connection: client.connection, workflowService: client.workflowService });
-    await expect(watch.ended).rejects.toThrow(/another store/);
+    await expect(watch.ended).rejects.toMatchObject({ what: 'store' });
     expect(fatal).toHaveLength(1);
     await away.close();
   });
@@ -104,18 +106,21 @@ describe('a deployment', () => {
       GATEWAY_PORT: '0',
       LOG_LEVEL: 'silent',
     });
-    const says = async (home: string) => {
+    const finding = async (home: string) => {
       const { out } = await run(['doctor', '--json'], env(home));
-      const { findings } = JSON.parse(out) as { findings: { about: string; verdict: string; says: string }[] };
+      const { findings } = JSON.parse(out) as {
+        findings: { about: string; verdict: string; code: string; sentence: string }[];
+      };
       return findings.find(({ about }) => about === 'deployment');
     };
-    expect(await says('home')).toMatchObject({ verdict: 'note' });
+    expect(await finding('home')).toMatchObject({ verdict: 'note', code: 'not-bound' });
     expect(await run(['store', 'raise-epoch'], env('home'))).toMatchObject({ code: 0 });
-    expect(await says('home')).toMatchObject({ verdict: 'good', says: expect.stringContaining('epoch 2') });
-    expect(await says('other')).toMatchObject({ verdict: 'bad', says: expect.stringContaining('another store') });
+    expect(await finding('home')).toMatchObject({ verdict: 'good', sentence: expect.stringContaining('epoch 2') });
+    expect(await finding('other')).toMatchObject({ verdict: 'bad', code: 'other-store' });
     for (const command of ['worker', 'gateway']) {
       const { code, err } = await run([command], env('other'));
-      expect(err).toContain('another store');
+      // One sentence, which names the namespace that is bound to something else.
+      expect(err).toContain(own);
       expect(code).toBe(1);
     }
     expect(await run(['store', 'raise-epoch'], env('other'))).toMatchObject({ code: 1 });

@@ -264,30 +264,27 @@ describe('a guess at a token of an OIDC issuer', () => {
 });
 
 describe('the doctor', () => {
-  it('says whether tokens of the issuer can be verified, and if not, what to do', async () => {
+  it('finds whether tokens of OIDC_ISSUER can be verified, and if not, why', async () => {
     const [issuer, pairwise] = [
       await openIssuer(await newSigningKey('one')),
       await openIssuer(await newSigningKey('one'), 0, ['pairwise']),
     ];
     const found = async (OIDC_ISSUER: string, env: Record<string, string> = {}) => {
       const [finding] = await checkOidc(readSettings({ OIDC_ISSUER, OIDC_AUDIENCE: 'towline', ...env }));
-      return [finding?.verdict, finding?.says];
+      return [finding?.verdict, finding?.code];
     };
     try {
-      expect(await found(issuer.url)).toEqual(['good', expect.stringContaining(issuer.url)]);
-      expect(await found(`${issuer.url}/`)).toEqual(['bad', expect.stringContaining(issuer.url)]);
-      expect(await found(`${issuer.url}/tenant`)).toEqual(['bad', expect.stringContaining('404')]);
+      expect(await found(issuer.url)).toEqual(['good', 'ok']);
+      expect(await found(`${issuer.url}/`)).toEqual(['bad', 'other-issuer']);
+      expect(await found(`${issuer.url}/tenant`)).toEqual(['bad', 'unreachable']);
       const algorithms = { OIDC_ALGORITHMS: 'ES256,EdDSA' };
-      expect(await found(issuer.url, algorithms)).toEqual(['bad', expect.stringContaining('ES256, EdDSA')]);
-      expect(await found(pairwise.url)).toEqual(['bad', expect.stringContaining('OIDC_NAME_CLAIM')]);
-      expect(await found(pairwise.url, { OIDC_NAME_CLAIM: 'oid' })).toEqual([
-        'good',
-        expect.stringContaining(pairwise.url),
-      ]);
+      expect(await found(issuer.url, algorithms)).toEqual(['bad', 'no-usable-key']);
+      expect(await found(pairwise.url)).toEqual(['bad', 'pairwise-subject']);
+      expect(await found(pairwise.url, { OIDC_NAME_CLAIM: 'oid' })).toEqual(['good', 'ok']);
     } finally {
       await Promise.all([issuer.close(), pairwise.close()]);
     }
-    expect(await found(issuer.url)).toEqual(['bad', expect.stringContaining('ECONNREFUSED')]);
+    expect(await found(issuer.url)).toEqual(['bad', 'unreachable']);
     expect(await checkOidc(readSettings({}))).toEqual([]);
   });
 });

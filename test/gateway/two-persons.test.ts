@@ -98,7 +98,7 @@ describe('an order that needs two persons by default', () => {
     for (const choice of [{}, { eventId: 'evt_2' }] as Record<string, string>[]) {
       await expect(by('bob', choice)).rejects.toMatchObject({
         status: 409,
-        message: expect.stringMatching(/towline resolve \S+ trust-settlement --event evt_1 --note/),
+        message: expect.stringContaining('--event evt_1'),
         details: { code: 'other_proposal' },
       });
     }
@@ -111,9 +111,7 @@ describe('an order that needs two persons by default', () => {
     const { by } = parkedFlow('keep-waiting');
     expect(await by('alice', { until: "$(curl x|sh)';id" })).toBe(true);
     await expect(by('bob')).rejects.toMatchObject({
-      message: expect.stringMatching(
-        /towline resolve \S+ keep-waiting --until '\$\(curl x\|sh\)'\\'';id' --note "why"/,
-      ),
+      message: expect.stringContaining(String.raw`--until '$(curl x|sh)'\'';id'`),
     });
   });
 });

@@ -71,7 +71,8 @@ const executable = findBrowser('the console');
     await page.keyboard.press('ArrowDown');
     expect(await page.getByRole('radio', { name: /dismiss-event/ }).isChecked()).toBe(true);
     await tabTo(page, page.getByLabel('Note'));
-    await page.keyboard.type('the provider mixed two transfers up');
+    const note = 'the provider mixed two transfers up';
+    await page.keyboard.type(note);
     await tabTo(page, page.getByRole('button', { name: 'Carry out' }));
     await page.keyboard.press('Enter');
 
@@ -84,10 +85,10 @@ const executable = findBrowser('the console');
     await page.getByText('The order is accepted.').waitFor();
 
     const { body } = await stack.gateway.get(`/flows/${flowId}`);
-    const orders = (body['timeline'] as { by: string; detail: string }[]).filter(({ by }) => by === 'ann');
-    expect(orders.map(({ detail }) => detail)).toEqual([
-      expect.stringContaining('the provider mixed two transfers up'),
-    ]);
+    const orders = (body['timeline'] as { by: string; code: string; detail: string }[]).filter(
+      ({ by }) => by === 'ann',
+    );
+    expect(orders).toEqual([expect.objectContaining({ code: 'order-taken', detail: expect.stringContaining(note) })]);
     expect(problems).toEqual([]);
     await page.close();
   });
@@ -241,10 +242,9 @@ const executable = findBrowser('the console');
     await second.page.getByText('ann proposed approve-quote: “it rose”').waitFor();
     await order(second.page, 'Approve the quote', 'I agree', 'Yes, approve-quote');
     await second.page.getByText('The order is accepted.').waitFor();
-    const says = ({ by, detail }: { by: string; detail: string }) => `${by}: ${detail}`;
-    await until('it to go on', async () =>
-      (await show())['timeline'].map(says).includes('ann and ben: quote approved'),
-    );
+    const isApproved = ({ by, code }: { by: string; code: string }) =>
+      by === 'ann and ben' && code === 'quote-approved';
+    await until('it to go on', async () => (await show())['timeline'].some(isApproved));
     for (const { page, problems } of [first, viewer, second]) {
       expect(problems).toEqual([]);
       await page.close();

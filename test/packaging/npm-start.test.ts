@@ -148,11 +148,11 @@ describe('npm start', () => {
       const link = `/namespaces/default/workflows/${kind}%2Fdemo-`;
       expect(lines.filter((line) => line.includes(link) && line.endsWith(`-${scene}`))).toHaveLength(1);
     }
-    expect(run.output()).toMatch(/^ +console +http:\/\/127\.0\.0\.1:\d+\/console {2}\(token dev-token\)$/m);
+    expect(run.output()).toMatch(/http:\/\/127\.0\.0\.1:\d+\/console\b/);
     // A newcomer takes a warning of Node for one about the demo.
     expect(run.output()).not.toMatch(/\(node:\d+\)|Warning: /);
-    expect(run.output()).toContain('on its flow as unverified; the flow continues');
-    expect(run.output()).toMatch(/the worker \(process \d+\) ended unexpectedly \(SIGKILL\): starting it again/);
+    // What two of the scenes show: a forged event, and a worker that dies.
+    for (const word of ['unverified', 'SIGKILL']) expect(run.output()).toMatch(new RegExp(`\\b${word}\\b`));
     await nothingIsLeft(run, env['TOWLINE_HOME'] ?? '');
   });
 
@@ -167,7 +167,7 @@ describe('npm start', () => {
 
     const other = start({ ...env, GATEWAY_PORT: '0', SANDBOX_PORT: '0' }, '--no-demo');
     expect(await other.ended).toBe(1);
-    expect(other.output()).toContain(`${home} is in use by process ${first.process.pid}: stop that one`);
+    for (const word of [home, `process ${first.process.pid}`]) expect(other.output()).toContain(word);
 
     const [gateway] = /gateway (\d+)/.exec(first.output())?.slice(1).map(Number) ?? [];
     process.kill(gateway ?? 0, 'SIGKILL');
@@ -188,7 +188,7 @@ describe('npm start', () => {
 
     const second = start(env, '--no-demo');
     await second.until('Ctrl-C ends it');
-    expect(second.output()).toMatch(/Flows of earlier starts: .*\b1 parked/);
+    expect(second.output()).toMatch(/\b1 parked/);
     const decided = await towline(env, 'resolve', 'bridge-transfer/kept', 'mark-failed', '--note', 'never settled');
     expect(decided.code).toBe(0);
     expect((await towline(env, 'wait', 'bridge-transfer/kept')).code).toBe(2);

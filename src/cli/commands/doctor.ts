@@ -30,9 +30,9 @@ export function addDoctorCommand(program: Command, run: RunCommand, context: Cli
     );
 }
 
-function line({ colors }: CliContext, { verdict, about, says }: Finding): string {
+function line({ colors }: CliContext, { verdict, about, sentence }: Finding): string {
   const mark = { good: colors.green('✓'), note: colors.yellow('!'), bad: colors.red('✗') }[verdict];
-  return `${mark} ${colors.bold(about)}: ${says}`;
+  return `${mark} ${colors.bold(about)}: ${sentence}`;
 }
 
 /** A problem that can be fixed here outranks one that only says that something cannot be reached. */

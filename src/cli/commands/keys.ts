@@ -24,8 +24,19 @@ interface KeyJson {
   readonly closedFlows: number | null;
   /** ISO 8601: when the histories of the closed ones are gone. */
   readonly keptUntil: string | null;
-  readonly verdict: string;
+  readonly verdict: KeyVerdict;
 }
+
+/** What a payload key is needed for. */
+export type KeyVerdict =
+  | 'damaged-values'
+  | 'seals'
+  | 'store-needs-it'
+  | 'open-flows-need-it'
+  | 'histories-need-it'
+  | 'not-used-yet'
+  | 'unknown'
+  | 'droppable';
 
 export function addKeysCommand(program: Command, run: RunCommand, context: CliContext): void {
   const keys = program
@@ -153,17 +164,39 @@ function verdictOf(
   keyId: string,
   key: Pick<KeyJson, 'given' | 'storeValues'> & { readonly wasReplaced: boolean; readonly isTemporalThere: boolean },
   histories: HistoriesOfKey | undefined,
-): string {
-  if (keyId === DAMAGED) return 'no key opens them: their seals are damaged';
-  if (key.given === 'seals') return 'in use: it seals';
-  const verb = key.given === 'missing' ? 'MISSING' : 'needed';
-  if (key.storeValues > 0) return key.given === 'missing' ? 'MISSING: give it' : 'needed: run "towline keys rotate"';
-  if (!key.wasReplaced) return 'not used yet';
-  if (!key.isTemporalThere) return 'the store does not need it; of Temporal it is not known';
-  if (histories === undefined) return 'can be dropped';
-  if (histories.open > 0) return `${verb}: until these flows have ended`;
-  if (histories.closed > 0) return 'no flow needs it; without it, histories cannot be read that are kept until then';
-  return 'can be dropped';
+): KeyVerdict {
+  if (keyId === DAMAGED) return 'damaged-values';
+  if (key.given === 'seals') return 'seals';
+  if (key.storeValues > 0) return 'store-needs-it';
+  if (!key.wasReplaced) return 'not-used-yet';
+  if (!key.isTemporalThere) return 'unknown';
+  if (histories === undefined) return 'droppable';
+  if (histories.open > 0) return 'open-flows-need-it';
+  return histories.closed > 0 ? 'histories-need-it' : 'droppable';
+}
+
+function sentenceOf({ given, verdict }: Pick<KeyJson, 'given' | 'verdict'>): string {
+  const isMissing = given === 'missing';
+  switch (verdict) {
+    case 'damaged-values':
+      return 'no key opens them: their seals are damaged';
+    case 'seals':
+      return 'in use: it seals';
+    case 'store-needs-it':
+      return isMissing ? 'MISSING: give it' : 'needed: run "towline keys rotate"';
+    case 'open-flows-need-it':
+      return `${isMissing ? 'MISSING' : 'needed'}: until these flows have ended`;
+    case 'histories-need-it':
+      return 'no flow needs it; without it, histories cannot be read that are kept until then';
+    case 'not-used-yet':
+      return 'not used yet';
+    case 'unknown':
+      return 'the store does not need it; of Temporal it is not known';
+    case 'droppable':
+      return 'can be dropped';
+    default:
+      return verdict satisfies never;
+  }
 }
 
 function keysTable(look: Pick<CliContext, 'colors'>, keys: readonly KeyJson[]): string {
@@ -174,7 +207,7 @@ function keysTable(look: Pick<CliContext, 'colors'>, keys: readonly KeyJson[]): 
     String(openFlows ?? '-'),
     String(closedFlows ?? '-'),
     keptUntil ?? '-',
-    verdict,
+    sentenceOf({ given, verdict }),
   ]);
   return plainTable(look, ['key', 'given', 'store', 'open flows', 'closed', 'kept until', ''], rows);
 }

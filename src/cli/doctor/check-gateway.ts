@@ -10,9 +10,9 @@ const WITHIN_MS = 5_000;
 export async function checkGateway(settings: Settings): Promise<readonly Finding[]> {
   const url = gatewayUrl(settings);
   const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(WITHIN_MS) }).catch(() => undefined);
-  if (answer === undefined) return [note('gateway', `none runs at ${url} (towline gateway).`)];
+  if (answer === undefined) return [note('gateway', 'unreachable', `none runs at ${url} (towline gateway).`)];
   if (answer.ok) return [good('gateway', `${url} is ready`)];
-  return [note('gateway', `${url} answers ${answer.status} to /readyz: its store or Temporal is away.`)];
+  return [note('gateway', 'not-ready', `${url} answers ${answer.status} to /readyz: its store or Temporal is away.`)];
 }
 
 /** Whether callbacks to callers can be signed, and with what. */
@@ -26,6 +26,7 @@ export function checkCallbacks(
     return [
       note(
         'CALLBACK_SECRETS',
+        'not-set',
         'not set here: unless workers have it, flows with a callbackUrl run, and their callers get no callbacks.',
       ),
     ];
@@ -33,7 +34,7 @@ export function checkCallbacks(
   const whose = settings.callbackSecrets.length === 0 ? 'of development, derived from the store' : 'the first signs';
   const finding = good('CALLBACK_SECRETS', whose);
   return options.showSecrets && secrets[0] !== undefined
-    ? [finding, note('callback secret', `${secrets[0]} (a secret: for those who receive callbacks)`)]
+    ? [finding, note('callback secret', 'secret-shown', `${secrets[0]} (a secret: for those who receive callbacks)`)]
     : [finding];
 }
 
@@ -54,6 +55,7 @@ export function explainProxies(settings: ProxySettings): readonly Finding[] {
   return [
     note(
       'TRUSTED_PROXIES',
+      'not-set',
       'none, though PUBLIC_URL is https, which something in front of the gateway must end. If that hides the ' +
         `addresses of senders, ${harm}: set TRUSTED_PROXIES to its address, as the gateway sees it.`,
     ),
@@ -80,11 +82,17 @@ export function explainSettlements(settings: TrustSettings): readonly Finding[] 
     trust === 'corroborated' ? "a matching event on a flow's own callback URL" : undefined,
     'a person',
   ].filter((proof) => proof !== undefined);
-  const says = `${trust}: a settlement is believed by ${proofs.join(', or ')}; any other is kept as unverified and moves nothing`;
+  const sentence = `${trust}: a settlement is believed by ${proofs.join(', or ')}; any other is kept as unverified and moves nothing`;
   const ofProvider = settings.settlementSecrets.length > 0 || settings.settlementNetworks !== undefined;
   return ofProvider || hasCapability(settings)
-    ? [good('SETTLEMENT_TRUST', says)]
-    : [note('SETTLEMENT_TRUST', `${says}. Nothing of the provider is known yet. ${HOW_TO_FIND_OUT}`)];
+    ? [good('SETTLEMENT_TRUST', sentence)]
+    : [
+        note(
+          'SETTLEMENT_TRUST',
+          'provider-unknown',
+          `${sentence}. Nothing of the provider is known yet. ${HOW_TO_FIND_OUT}`,
+        ),
+      ];
 }
 
 /** In development one is derived from the store's key. */

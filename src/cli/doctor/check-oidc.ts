@@ -3,7 +3,7 @@ import type { Settings } from '../../config/index.js';
 import { Discovery, discoveryUrl, isOnlyPairwise, Keys } from '../../gateway/http/oidc.js';
 import { EXIT } from '../exit-codes.js';
 import { reasonOf } from './check-service.js';
-import { bad, type Finding, good } from './finding.js';
+import { bad, type Finding, type FindingCode, good } from './finding.js';
 
 const WITHIN_MS = 5_000;
 const ABOUT = 'OIDC_ISSUER';
@@ -11,21 +11,33 @@ const ABOUT = 'OIDC_ISSUER';
 /** Whether the gateway can verify tokens of the issuer: asks for its discovery document and its keys, as the gateway does. */
 export async function checkOidc({ oidc }: Pick<Settings, 'oidc'>): Promise<readonly Finding[]> {
   if (oidc === undefined) return [];
-  const refused = (says: string) => [bad(ABOUT, says, EXIT.refused)];
+  const refused = (code: FindingCode, sentence: string) => [bad(ABOUT, code, sentence, EXIT.refused)];
   const away = (what: string, why: string) => [
-    bad(ABOUT, `${what} cannot be fetched (${why}): check the setting and the network.`, EXIT.unreachable),
+    bad(
+      ABOUT,
+      'unreachable',
+      `${what} cannot be fetched (${why}): check the setting and the network.`,
+      EXIT.unreachable,
+    ),
   ];
   const url = discoveryUrl(oidc.issuer);
   const document = await fetchJson(url);
   if (typeof document === 'string') return away(url, document);
   const discovered = Discovery.safeParse(document.content);
   if (!discovered.success)
-    return refused(`${url} is no discovery document with an "issuer" and a "jwks_uri" by https.`);
+    return refused(
+      'no-discovery-document',
+      `${url} is no discovery document with an "issuer" and a "jwks_uri" by https.`,
+    );
   if (discovered.data.issuer !== oidc.issuer) {
-    return refused(`${url} names another issuer: set it exactly to the "issuer" of that document, slash and all.`);
+    return refused(
+      'other-issuer',
+      `${url} names another issuer: set it exactly to the "issuer" of that document, slash and all.`,
+    );
   }
   if (oidc.nameClaim === undefined && isOnlyPairwise(discovered.data)) {
     return refused(
+      'pairwise-subject',
       'it gives a person another "sub" for each client: set OIDC_NAME_CLAIM to a claim that is one for all.',
     );
   }
@@ -34,7 +46,10 @@ export async function checkOidc({ oidc }: Pick<Settings, 'oidc'>): Promise<reado
   const keys = Keys.safeParse(answer.content);
   const usable = keys.success ? keys.data.keys.filter((key) => verifies(key, oidc.algorithms)) : [];
   if (usable.length === 0) {
-    return refused(`it has no key for an algorithm of OIDC_ALGORITHMS (${oidc.algorithms.join(', ')}).`);
+    return refused(
+      'no-usable-key',
+      `it has no key for an algorithm of OIDC_ALGORITHMS (${oidc.algorithms.join(', ')}).`,
+    );
   }
   return [good(ABOUT, `${oidc.issuer} answers, and has ${usable.length} usable key${usable.length === 1 ? '' : 's'}`)];
 }

@@ -24,6 +24,7 @@ export async function checkService(settings: Settings): Promise<readonly Finding
     return [
       bad(
         'service',
+        'unreachable',
         `${serviceBaseUrl} cannot be reached (${answer}): check SERVICE_BASE_URL and the network.`,
         EXIT.unreachable,
       ),
@@ -38,15 +39,29 @@ export async function checkService(settings: Settings): Promise<readonly Finding
 
 function judged(status: number, url: string): Finding {
   if (status === 401)
-    return bad('service', `${url} refuses the token (401): set SERVICE_TOKEN to a valid one.`, EXIT.refused);
+    return bad(
+      'service',
+      'token-refused',
+      `${url} refuses the token (401): set SERVICE_TOKEN to a valid one.`,
+      EXIT.refused,
+    );
   if (status === 403)
-    return bad('service', `${url} takes the token, but forbids reads with it (403): ask the service.`, EXIT.refused);
+    return bad(
+      'service',
+      'reads-forbidden',
+      `${url} takes the token, but forbids reads with it (403): ask the service.`,
+      EXIT.refused,
+    );
   // A reference that was never used: 404 is the answer of a service that works.
   if (status === 404 || (status >= 200 && status < 300)) return good('service', `${url} answers and takes the token`);
   if (status === 429)
-    return note('service', `${url} answers that there were too many requests (429): ask again later.`);
-  if (status >= 500) return bad('service', `${url} answers ${status}: it is in trouble.`, EXIT.unreachable);
-  return note('service', `${url} answers ${status} to a question about an unknown reference.`);
+    return note(
+      'service',
+      'too-many-requests',
+      `${url} answers that there were too many requests (429): ask again later.`,
+    );
+  if (status >= 500) return bad('service', 'failing', `${url} answers ${status}: it is in trouble.`, EXIT.unreachable);
+  return note('service', 'unexpected-status', `${url} answers ${status} to a question about an unknown reference.`);
 }
 
 /** Codes only: messages of network errors may hold addresses with credentials. */
@@ -66,16 +81,20 @@ const WORTH_A_NOTE_SECONDS = 5;
 export function checkClock(date: string | null, askedAtMs: number, answeredAtMs: number): readonly Finding[] {
   const theirsMs = Date.parse(date ?? '');
   if (!Number.isFinite(theirsMs))
-    return [note('clock', 'the service sends no date, so the clocks cannot be compared.')];
+    return [note('clock', 'no-date', 'the service sends no date, so the clocks cannot be compared.')];
   const earliestMs = theirsMs - answeredAtMs;
   const latestMs = theirsMs + 1_000 - askedAtMs;
   const offMs = earliestMs > 0 ? earliestMs : latestMs < 0 ? latestMs : 0;
   const seconds = Math.abs(Math.round(offMs / 1_000));
-  const says = `ours is ${seconds} s ${offMs > 0 ? 'behind' : 'ahead of'} the service's`;
+  const code = offMs > 0 ? 'behind' : 'ahead';
+  const difference = `ours is ${seconds} s ${offMs > 0 ? 'behind' : 'ahead of'} the service's`;
   if (seconds > SIGNATURE_TOLERANCE_SECONDS) {
-    return [bad('clock', `${says}: signed webhooks are refused. Set this machine's clock by NTP.`, EXIT.refused)];
+    return [
+      bad('clock', code, `${difference}: signed webhooks are refused. Set this machine's clock by NTP.`, EXIT.refused),
+    ];
   }
-  if (seconds > WORTH_A_NOTE_SECONDS) return [note('clock', `${says}. Quotes are timed by durations and do not mind.`)];
+  if (seconds > WORTH_A_NOTE_SECONDS)
+    return [note('clock', code, `${difference}. Quotes are timed by durations and do not mind.`)];
   return [good('clock', "agrees with the service's")];
 }
 
@@ -99,6 +118,7 @@ export function explainDuplicates({ duplicateReference }: Pick<Settings, 'duplic
     findings.push(
       note(
         'DUPLICATE_REFERENCE',
+        'rule-unknown',
         `"unknown" for ${what}: if an answer is lost and nothing proves the outcome, the flow parks, and a ` +
           `person decides whether it is sent again. ${HOW_TO_FIND_OUT}`,
       ),

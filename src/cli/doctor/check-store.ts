@@ -2,11 +2,11 @@ import type { Settings } from '../../config/index.js';
 import type { Store } from '../../store/store.js';
 import { connectTemporal } from '../../temporal/connection.js';
 import { readDeploymentRecord } from '../../temporal/deployment-record.js';
-import { EXIT, CliError } from '../exit-codes.js';
+import { EXIT } from '../exit-codes.js';
 import { explainError } from '../explain-error.js';
 import type { Home } from '../wiring/load-settings.js';
 import { loadKeyring, openConfiguredStore, placeOfStore } from '../wiring/dependencies.js';
-import { differenceOf, requireOwnStore } from '../wiring/deployment.js';
+import { differenceOf, OtherDeploymentError, requireOwnStore } from '../wiring/deployment.js';
 import { bad, type Finding, good, note } from './finding.js';
 import { callWithin } from '../../temporal/call-within.js';
 
@@ -30,7 +30,7 @@ export async function checkStore(
   } catch (error) {
     const explained = explainError(error);
     if (explained === undefined) throw error;
-    return { findings: [bad('store', explained.sentence, EXIT.refused)] };
+    return { findings: [bad('store', 'unusable', explained.sentence, EXIT.refused)] };
   }
 }
 
@@ -47,14 +47,24 @@ export async function checkDeployment(settings: Settings, store: Store): Promise
     const { id, epoch } = await store.deployment.read();
     const record = await callWithin(client, WITHIN_MS, () => readDeploymentRecord(client, namespace));
     if (record === undefined) {
-      return [note(ABOUT, `namespace ${namespace} is bound to no store yet: the first gateway or worker binds it.`)];
+      return [
+        note(
+          ABOUT,
+          'not-bound',
+          `namespace ${namespace} is bound to no store yet: the first gateway or worker binds it.`,
+        ),
+      ];
     }
-    const problem = differenceOf(record, { store: id, account, epoch });
-    if (problem !== undefined) return [bad(ABOUT, `namespace ${namespace} ${problem}`, EXIT.refused)];
+    const difference = differenceOf(record, { store: id, account, epoch });
+    if (difference !== undefined) {
+      return [bad(ABOUT, `other-${difference.what}`, `namespace ${namespace} ${difference.sentence}`, EXIT.refused)];
+    }
     return [good(ABOUT, `namespace ${namespace}, store ${id}, account ${account}, epoch ${epoch} belong together`)];
   } catch (error) {
-    if (error instanceof CliError) return [bad(ABOUT, error.message, EXIT.refused)];
-    return [note(ABOUT, 'what the namespace is bound to cannot be read while Temporal does not answer.')];
+    if (error instanceof OtherDeploymentError) return [bad(ABOUT, `other-${error.what}`, error.message, EXIT.refused)];
+    return [
+      note(ABOUT, 'unreachable', 'what the namespace is bound to cannot be read while Temporal does not answer.'),
+    ];
   } finally {
     await temporal.close();
   }

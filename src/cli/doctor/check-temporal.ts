@@ -24,11 +24,16 @@ export async function checkTemporal(settings: Pick<Settings, 'temporal'>): Promi
     const { namespace } = temporal;
     if (grpcStatusOf(error) === GRPC.notFound) {
       return [
-        bad('Temporal', `${address} has no namespace ${namespace}: make it, or set TEMPORAL_NAMESPACE.`, EXIT.refused),
+        bad(
+          'Temporal',
+          'no-namespace',
+          `${address} has no namespace ${namespace}: make it, or set TEMPORAL_NAMESPACE.`,
+          EXIT.refused,
+        ),
       ];
     }
     const remedy = 'start it (towline up starts one), or set TEMPORAL_ADDRESS.';
-    return [bad('Temporal', `${address} cannot be reached: ${remedy}`, EXIT.unreachable)];
+    return [bad('Temporal', 'unreachable', `${address} cannot be reached: ${remedy}`, EXIT.unreachable)];
   } finally {
     await temporal.close();
   }
@@ -41,7 +46,12 @@ async function examine(temporal: TemporalClient, address: string): Promise<reado
   const queues = await Promise.all(QUEUES.map((queue) => queueState(temporal, queue)));
   return [
     serverVersion && !isUsable(serverVersion)
-      ? bad('Temporal', `${address} is server ${serverVersion}: use ${oldestUsableServer} or later.`, EXIT.refused)
+      ? bad(
+          'Temporal',
+          'too-old',
+          `${address} is server ${serverVersion}: use ${oldestUsableServer} or later.`,
+          EXIT.refused,
+        )
       : good('Temporal', `${address}, server ${serverVersion ?? '(says no version)'}, namespace ${namespace}`),
     await searchAttributes(client.connection as Connection, namespace),
     ...queues.flatMap((state) => workersOf(state)),
@@ -67,15 +77,16 @@ function workersOf({ queue, taskQueue, pollers, limit }: QueueState): readonly F
       ? good(about, `seen on ${taskQueue} in the last five minutes: ${shown.join(', ')}${more}`)
       : note(
           about,
+          'none',
           `none on ${taskQueue} in the last five minutes: ${WAITING[queue]} (towline worker --queues ${queue}).`,
         );
   if (limit === undefined) return [found];
   const because = limit.reason === '' ? 'no reason given' : limit.reason;
-  const says =
+  const sentence =
     limit.perSecond === 0
       ? `${taskQueue} is stopped (${because}): nothing of it begins until a person lifts that; see docs/deployment.md.`
       : `${taskQueue} is limited to ${limit.perSecond} a second (${because}), despite MONEY_RATE_LIMIT.`;
-  return [found, note(`limit of ${queue}`, says)];
+  return [found, note(`limit of ${queue}`, limit.perSecond === 0 ? 'stopped' : 'limited', sentence)];
 }
 
 const WAITING: Readonly<Record<QueueState['queue'], string>> = {
@@ -91,11 +102,20 @@ async function searchAttributes(connection: Connection, namespace: string): Prom
   const needed = Object.keys(SEARCH_ATTRIBUTES);
   const found = await connection.operatorService.listSearchAttributes({ namespace }).catch(() => undefined);
   if (found === undefined) {
-    return note(name, `this server does not list its own; ${needed.join(' and ')} (Keyword) must be registered.`);
+    return note(
+      name,
+      'not-listed',
+      `this server does not list its own; ${needed.join(' and ')} (Keyword) must be registered.`,
+    );
   }
   const missing = needed.filter((attribute) => !(attribute in found.customAttributes));
   if (missing.length === 0) return good(name, `${needed.join(' and ')} are registered`);
   const named = missing.map((attribute) => `--name ${attribute} --type Keyword`).join(' ');
   const command = `temporal operator search-attribute create --namespace ${namespace} ${named}`;
-  return bad(name, `${missing.join(', ')} missing, without which flows neither park nor end: ${command}`, EXIT.refused);
+  return bad(
+    name,
+    'missing',
+    `${missing.join(', ')} missing, without which flows neither park nor end: ${command}`,
+    EXIT.refused,
+  );
 }

@@ -27,9 +27,9 @@ export async function examine(
     const { settlement, webhook } = inboundUrls(settings.publicUrl, createCapabilities(store, settings));
     urls.push(
       settlement === undefined
-        ? note('settlement URL', 'none: set SETTLEMENT_CAPABILITY to at least 22 random letters and digits.')
-        : note('settlement URL', `${settlement} (a secret: for the settlement provider alone)`),
-      note('webhook URL', `${webhook} (a secret: for the service alone)`),
+        ? note('settlement URL', 'not-set', 'none: set SETTLEMENT_CAPABILITY to at least 22 random letters and digits.')
+        : note('settlement URL', 'secret-shown', `${settlement} (a secret: for the settlement provider alone)`),
+      note('webhook URL', 'secret-shown', `${webhook} (a secret: for the service alone)`),
     );
   }
   const ofCallbacks = checkCallbacks(settings, store, options);
@@ -37,7 +37,7 @@ export async function examine(
   await store?.close();
   return [
     good('settings', mode),
-    ...settings.doubts.map((sentence) => note('settings', sentence)),
+    ...settings.doubts.map((sentence) => note('settings', 'doubt', sentence)),
     ...ofStore,
     ...ofTemporal,
     ...ofDeployment,

@@ -17,15 +17,31 @@ export interface Given {
 const AGAIN_MS = 5_000;
 const ANSWER_WITHIN_MS = 5_000;
 
-/** Whether the store is bound to the namespace and the account of the settings. Needs no Temporal. @throws CliError */
+/** What two parts of a deployment disagree about. */
+export type Difference = 'namespace' | 'account' | 'namespace-and-account' | 'store' | 'epoch';
+
+/** Namespace, store and account of the settings belong to different deployments. */
+export class OtherDeploymentError extends CliError {
+  override readonly name = 'OtherDeploymentError';
+  readonly what: Difference;
+
+  constructor(what: Difference, sentence: string) {
+    super(sentence);
+    this.what = what;
+  }
+}
+
+/** Whether the store is bound to the namespace and the account of the settings. Needs no Temporal. @throws OtherDeploymentError */
 export async function requireOwnStore({ store, namespace, account }: Given): Promise<void> {
   const { boundTo } = await store.deployment.read();
   if (boundTo === undefined) return;
   const { namespace: itsNamespace, account: itsAccount } = boundTo;
   if (itsNamespace === namespace && itsAccount === account) return;
   const both = itsNamespace !== namespace && itsAccount !== account;
-  const differs = both ? 'both differ' : itsNamespace !== namespace ? 'the namespace differs' : 'the account differs';
-  throw new CliError(
+  const what = both ? 'namespace-and-account' : itsNamespace !== namespace ? 'namespace' : 'account';
+  const differs = both ? 'both differ' : `the ${what} differs`;
+  throw new OtherDeploymentError(
+    what,
     `The store belongs to the Temporal namespace ${itsNamespace} and the account ${itsAccount}, and the settings say ` +
       `namespace ${namespace} and account ${account}: ${differs}. Set TEMPORAL_NAMESPACE and ` +
       'SERVICE_ACCOUNT as they were, or give this namespace a store of its own (DATABASE_URL, or TOWLINE_HOME).',
@@ -36,55 +52,65 @@ export async function requireOwnStore({ store, namespace, account }: Given): Pro
  * Binds namespace, store and account to one another, durably, at the first start; after that it refuses any other
  * combination.
  *
- * @throws CliError which says what differs, and what to do
+ * @throws OtherDeploymentError which says what differs, and what to do
  */
 export async function bindDeployment(client: Pick<Client, 'workflowService'>, given: Given): Promise<void> {
   await requireOwnStore(given);
   const { store, namespace, account } = given;
   const { id, epoch } = await store.deployment.read();
-  const problem = differenceOf(await bindNamespace(client, namespace, { store: id, account, epoch }), {
+  const difference = differenceOf(await bindNamespace(client, namespace, { store: id, account, epoch }), {
     store: id,
     account,
     epoch,
   });
-  if (problem !== undefined) throw new CliError(`The Temporal namespace ${namespace} ${problem}`);
+  if (difference !== undefined) {
+    throw new OtherDeploymentError(difference.what, `The Temporal namespace ${namespace} ${difference.sentence}`);
+  }
   await store.deployment.bind({ namespace, account });
 }
 
-/** The same with a deadline. False: Temporal does not answer. @throws CliError */
+/** The same with a deadline. False: Temporal does not answer. @throws OtherDeploymentError */
 export async function isBound(client: Pick<Client, 'workflowService' | 'connection'>, given: Given): Promise<boolean> {
   try {
     await callWithin(client, ANSWER_WITHIN_MS, () => bindDeployment(client, given));
     return true;
   } catch (error) {
-    if (error instanceof CliError || error instanceof StoreUnavailableError) throw error;
+    if (error instanceof OtherDeploymentError || error instanceof StoreUnavailableError) throw error;
     return false;
   }
 }
 
 /** How the namespace's record differs from this store, and what to do about it. */
-export function differenceOf(record: DeploymentRecord, ours: DeploymentRecord): string | undefined {
+export function differenceOf(
+  record: DeploymentRecord,
+  ours: DeploymentRecord,
+): { readonly what: Difference; readonly sentence: string } | undefined {
   if (record.store !== ours.store) {
-    return (
+    return different(
+      'store',
       `is bound to another store (${record.store}; this one is ${ours.store}). Give every gateway and worker of it the ` +
-      'same DATABASE_URL (or TOWLINE_HOME), or set TEMPORAL_NAMESPACE to a namespace of its own. If that store is ' +
-      `gone for good, see "A store that is gone" in docs/deployment.md (workflow ${DEPLOYMENT_WORKFLOW_ID}).`
+        'same DATABASE_URL (or TOWLINE_HOME), or set TEMPORAL_NAMESPACE to a namespace of its own. If that store is ' +
+        `gone for good, see "A store that is gone" in docs/deployment.md (workflow ${DEPLOYMENT_WORKFLOW_ID}).`,
     );
   }
   if (record.account !== ours.account) {
-    return (
+    return different(
+      'account',
       `is bound to the account ${record.account}, and SERVICE_ACCOUNT is ${ours.account}. Set it as it was; another ` +
-      'account needs a namespace and a store of its own.'
+        'account needs a namespace and a store of its own.',
     );
   }
   if (record.epoch !== ours.epoch) {
-    return (
+    return different(
+      'epoch',
       `is in epoch ${record.epoch}, and the store in epoch ${ours.epoch}: it was restored from a backup. Stop every ` +
-      'gateway and worker, and run "towline store raise-epoch".'
+        'gateway and worker, and run "towline store raise-epoch".',
     );
   }
   return undefined;
 }
+
+const different = (what: Difference, sentence: string) => ({ what, sentence });
 
 /** What a gateway watches while it runs. */
 export interface BindingWatch {
@@ -96,7 +122,7 @@ export interface BindingWatch {
 /**
  * The same for a gateway, which accepts webhooks while Temporal is down: it asks Temporal until it answers.
  *
- * @throws CliError if the binding is known at once to differ
+ * @throws OtherDeploymentError if the binding is known at once to differ
  */
 export async function watchBinding(
   client: Pick<Client, 'workflowService' | 'connection'>,
@@ -116,7 +142,7 @@ export async function watchBinding(
       }
     };
     askAgain().catch((error: unknown) => {
-      logger.fatal(error instanceof CliError ? error.message : 'the binding of the store cannot be read');
+      logger.fatal(error instanceof OtherDeploymentError ? error.message : 'the binding of the store cannot be read');
       reject(error instanceof Error ? error : new Error('the binding cannot be read'));
     });
   });

@@ -32,7 +32,9 @@ test('start-by-http.sh: fails, and shows the sentence of the gateway, if that re
   const env = { GATEWAY_URL: stack.url, TOWLINE_TOKEN: 'another-token' };
   const { code, all } = await runProgram('bash', [example('start-by-http.sh')], { cwd: root, env });
   expect(code).not.toBe(0);
-  expect(all).toContain('The token is none of this gateway');
+  const headers = { authorization: 'Bearer another-token' };
+  const { message } = (await (await fetch(`${stack.url}/flows`, { headers })).json()) as { message: string };
+  expect(all).toContain(message);
 });
 
 test('start-by-temporal-client.mjs: a Temporal client without keys starts a transfer and reads its result', async () => {

@@ -49,32 +49,29 @@ describe('a Temporal server is found', () => {
   test('in our cache, passing by one on the PATH that is too old', async () => {
     const { found, lines } = await find({ PATH: join(scratch, 'old-bin'), TOWLINE_CACHE: filledCache });
     expect(found).toEqual({ kind: 'executable', path: inCache, from: 'cache' });
-    expect(lines).toEqual([expect.stringMatching(/old-bin\/temporal is server 1\.20\.0, older than .*: not used/)]);
+    expect(lines).toEqual([expect.stringContaining(tooOld)]);
   });
 });
 
-describe('when TEMPORAL_CLI_PATH cannot be used, one sentence says so', () => {
+describe('when TEMPORAL_CLI_PATH names what cannot be used', () => {
   test.each([
-    ['a file that does not exist', '/nowhere/temporal', 'TEMPORAL_CLI_PATH is /nowhere/temporal, which is not an'],
-    ['another program', noCli, 'which is no Temporal CLI'],
-    ['a server that is too old', tooOld, 'with server 1.20.0; Towline needs 1.28.0 or later'],
-  ])('%s', async (_, path, sentence) => {
+    ['a file that does not exist', '/nowhere/temporal', 'not-executable'],
+    ['another program', noCli, 'no-cli'],
+    ['a server that is too old', tooOld, 'too-old'],
+  ])('a search for a Temporal server ends at %s', async (_, path, code) => {
     const error = await find({ TEMPORAL_CLI_PATH: path }).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(NoTemporalServerError);
-    expect((error as Error).message).toContain(sentence);
-    expect((error as Error).message).toContain('or unset it');
+    expect(error).toMatchObject({ code });
   });
 });
 
 // To the SDK, a proxy that refuses connections looks like no network.
 const noNetwork = { HTTPS_PROXY: 'http://127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:1' };
 
-test('without a download and without Go, the error names the three ways out, and leaves nothing in the cache', async () => {
+test('a search for a Temporal server without a download and without Go ends with no-server, and leaves nothing in the cache', async () => {
   const { readdir } = await import('node:fs/promises');
   const error = await find(noNetwork).catch((error: unknown) => error);
-  expect(error).toBeInstanceOf(NoTemporalServerError);
-  expect((error as Error).message).toMatch(/set TEMPORAL_ADDRESS .* install the Temporal CLI .* install Go\./);
-  expect((error as Error).message).toContain('Go, which could build it, is not installed');
+  expect(error).toMatchObject({ code: 'no-server', message: expect.stringContaining('TEMPORAL_ADDRESS') });
   expect(await readdir(emptyCache)).toEqual([]);
 });
 
@@ -85,9 +82,7 @@ test('without the optional package that downloads, a line says which it is, and 
   expect(await downloadServer(env, '1.0.0', join(emptyCache, 'temporal'), (line) => lines.push(line), without)).toBe(
     false,
   );
-  expect(lines).toEqual([
-    expect.stringContaining('@temporalio/testing, which downloads a Temporal dev server, is not'),
-  ]);
+  expect(lines).toEqual([expect.stringContaining('@temporalio/testing')]);
   const { optionalDependencies, dependencies } = JSON.parse(
     await readFile(join(packageRoot(), 'package.json'), 'utf8'),
   ) as Record<string, Record<string, string>>;
@@ -99,7 +94,7 @@ test('a build that fails shows its last lines', async () => {
   await mkdir(join(scratch, 'broken-go'));
   await writeScript(join(scratch, 'broken-go', 'go'), '[ "$1" = version ] || { echo "disk full"; exit 1; }');
   const error = await find({ ...noNetwork, PATH: join(scratch, 'broken-go') }).catch((error: unknown) => error);
-  expect((error as Error).message).toMatch(/building it with Go failed:\ndisk full$/);
+  expect(error).toMatchObject({ code: 'no-server', message: expect.stringMatching(/\ndisk full$/) });
 });
 
 test('two that search at the same time build once', async () => {
