@@ -24,7 +24,7 @@ import type {
   Quote,
   SubmitOutcome,
 } from './types.js';
-import { checkInput, recordForeignStart } from './flow-steps.js';
+import { checkInput, recordForeignStart, timeScaleOf } from './flow-steps.js';
 import type { ActivityDeps } from './deps.js';
 import { endsFlow, reading, retryLater, storing } from './failures.js';
 import { windowsOf, elapsedMs, sendTimer } from './timing.js';
@@ -73,7 +73,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
       return submitUnderClaim(deps, {
         claim: { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin },
         stillValid: quoteTimer(deps, order),
-        quotesAgain: true,
+        timeScale: timeScaleOf(input),
         // A trusted event about this transfer means that the service has it already.
         guard: { flowId, besides: reviewedEventIds },
         request: () => depositRequest(deps, order),

@@ -1,10 +1,10 @@
 import { ApplicationFailure } from '@temporalio/common';
 import type { Card, CardDepositRequest, CardDeposit } from '../src/contract/deposit.js';
 import { ownCallbackUrl } from '../src/flows/capability.js';
-import { RejectedError } from '../src/service-client/index.js';
+import { RejectedError, UnknownOutcomeError } from '../src/service-client/index.js';
 import type { ActivityDeps } from './deps.js';
 import type { SendStepOrder, SubmitOutcome } from './types.js';
-import { submissionOf, termsOf } from './flow-steps.js';
+import { submissionOf, termsOf, timeScaleOf } from './flow-steps.js';
 import { withHeartbeat } from './timing.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
@@ -12,14 +12,14 @@ import { submitUnderClaim } from './submit-under-claim.js';
 export interface CardSource {
   /** Hands a card to one taker at a time; undefined if it is no longer kept, or if another taker has it. */
   take(token: string): Card | undefined;
-  /** After proof that it was not sent: the card may be taken again within its minute. */
+  /** After proof that it was not executed: the card may be taken again within its minute. */
   putBack(token: string): void;
   forget(token: string): void;
 }
 
 export type CardAttempt =
   | SubmitOutcome
-  /** Proven: nothing was sent. `afterMs`: how long the service asks us to wait. */
+  /** Proven: nothing was executed. `afterMs`: how long the service asks us to wait. */
   | { readonly kind: 'not-sent'; readonly why: string; readonly afterMs: number | null }
   /** This attempt sent nothing, because it has no card. An earlier one may have. */
   | { readonly kind: 'card-gone'; readonly why: string };
@@ -41,7 +41,7 @@ export function createCardActivities(deps: ActivityDeps, cards: CardSource) {
           cards.forget(cardToken);
           throw error;
         }
-        // `submitUnderClaim` throws a retryable error only if nothing was sent.
+        // `submitUnderClaim` throws a retryable error only if nothing was executed.
         cards.putBack(cardToken);
         return { kind: 'not-sent', why: error.type ?? 'not_sent', afterMs: delayOf(error) };
       }
@@ -60,6 +60,7 @@ async function submit(
   const outcome = await submitUnderClaim(deps, {
     claim,
     guard: { flowId, statuses: submission.shownBy, besides: reviewedEventIds },
+    timeScale: timeScaleOf(input),
     request: () => ({ ...(submission.request(input, ours) as Omit<CardDepositRequest, 'card'>), card }),
     // Not `onAnswer`: that keeps the answer unchanged, and this answer may contain the card.
     send: (request, { stillValid }) =>
@@ -101,8 +102,12 @@ export function answerWithoutCard(answer: CardDeposit, card: Card): Partial<Card
   );
 }
 
-/** A refusal, with its text cleaned of the card. The client has cut out most of the text; short members remain. */
+/** What an answer says, cleaned of the card. The client has cut out most of the text; short members remain. */
 export function refusalWithoutCard(error: unknown, card: Card): unknown {
+  if (error instanceof UnknownOutcomeError && error.text !== undefined) {
+    const { operation, reason, httpStatus, text } = error;
+    return new UnknownOutcomeError(operation, reason, httpStatus, sentenceWithoutCard(text, card));
+  }
   if (!(error instanceof RejectedError)) return error;
   const { operation, httpStatus, code, fields, hasReason, isRateExpired, isAboutReference } = error;
   return new RejectedError(operation, {

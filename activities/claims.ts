@@ -1,8 +1,10 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { isoTime, systemClock } from '../src/clock.js';
-import type { BeforeAnswer, ClaimKey, ClaimOrder, ClaimPhase, KeptAnswer } from '../src/store/claim.js';
+import type { BeforeAnswer, ClaimKey, ClaimOrder, ClaimPhase, KeptAnswer, UnsentClaim } from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
+import { refusalStands, TURNED_AWAY } from '../src/protocol/decisions.js';
+import { statusLookups } from './status-lookups.js';
 import type { ClaimRef, Pin, PreparationOrder } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
 import { moneyOperationsOf } from '../src/flows/index.js';
@@ -65,36 +67,32 @@ export function createClaimActivities(deps: ActivityDeps) {
 
   return {
     /**
-     * Voids a claim that is absent, or reserved and never sent. Leaves every other claim alone and returns its phase.
+     * Voids a claim that is absent, or reserved and never sent; where there is no lookup, also one whose POSTs the service
+     * turned away. Leaves every other claim alone and returns its phase.
      */
     voidClaim: (order: ClaimRef & { reason: string }): Promise<ClaimPhase> =>
-      own(order, (key) => claims.voidUnsent(key, unsent(order), order.reason)),
+      own(order, (key) => claims.voidUnsent(key, { ...unsent(order), ...believed(order) }, order.reason)),
 
     /**
      * For a flow that is about to end before its first send: nothing is sent for it after this, not even after a reset.
-     * Voids the claims that were never sent, of this run or an earlier one; returns the operations whose POST may have
-     * been sent, except those in `done`.
+     * Voids the claims that were never sent, of this run or an earlier one, if none of the others stands in the way: then
+     * nothing is voided. Returns the operations whose POST may have been executed, except those in `done`.
      */
     voidUnsentOf: async ({ flowId, claims: known, done, reason, wasReset }: UnsentOrder): Promise<string[]> => {
       const isOpen = ({ operation }: { readonly operation: string }) => !done.includes(operation);
-      for (const claim of known.filter(isOpen))
-        await own(claim, (key) => claims.voidUnsent(key, unsent(claim), reason));
+      for (const claim of known.filter(isOpen)) await requireOwnDeployment(deps, claim);
       const pin = await pinOf(deps);
       return storing(async () => {
         const found = await claims.ofFlow(flowId);
         // The claim of the run before the reset may have been lost with the store.
         if (found.length === 0 && wasReset && pin.epoch > FIRST_EPOCH) return ['unknown: the store was restored'];
+        const ours = known.map((claim) => ({ key: keyOf(deps, claim), ...unsent(claim) }));
+        const others = found.filter(isNoneOf(known)).map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }));
         const ofKind = claimsToBe(flowId, pinOfRun(pin, { wasReset, claims: known }), [...known, ...found]);
-        const unnamed = REFUSED_INPUT.includes(reason) ? [] : ofKind.filter(({ key }) => isOpen(key));
-        const left: string[] = [];
-        for (const { key, ...never } of unnamed) {
-          if ((await claims.voidUnsent(key, never, reason)) !== 'void') left.push(key.operation);
-        }
-        for (const { phase, fingerprint, ...key } of found.filter(isOpen)) {
-          const now = phase === 'reserved' ? await claims.voidUnsent(key, { flowId, fingerprint }, reason) : phase;
-          if (now !== 'void' && now !== 'rejected') left.push(key.operation);
-        }
-        return left;
+        const all = [...ours, ...others, ...(REFUSED_INPUT.includes(reason) ? [] : ofKind)]
+          .filter(({ key }) => isOpen(key))
+          .map((claim) => ({ ...claim, ...believed(claim.key) }));
+        return (await claims.voidAllUnsent(all, reason)).map(({ operation }) => operation);
       });
     },
 
@@ -158,6 +156,12 @@ export function createClaimActivities(deps: ActivityDeps) {
       });
     },
   };
+}
+
+/** Where nothing can show the contrary, the service's own word that it executed none of them is enough. */
+function believed({ operation }: Pick<ClaimKey, 'operation'>): Pick<UnsentClaim, 'turnedAway'> {
+  const lookup = statusLookups[operation] === undefined ? 'no-lookup' : 'cannot-tell';
+  return refusalStands({ ...TURNED_AWAY, lookup }) ? { turnedAway: Number.MAX_SAFE_INTEGER } : {};
 }
 
 /** After a reset such a flow is refused again; anyone may start one, and must not close the claims of its reference. */

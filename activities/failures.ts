@@ -6,6 +6,7 @@ import {
   RateLimitedError,
   RejectedError,
   ServiceUnavailableError,
+  TurnedAwayError,
 } from '../src/service-client/index.js';
 import { StoreUnavailableError } from '../src/store/store-errors.js';
 
@@ -49,9 +50,15 @@ export function checking<T>(check: () => T): T {
   }
 }
 
+/** Try again after the service's own delay, if it gave one. */
+export function turnedAway(error: TurnedAwayError): ApplicationFailure {
+  const delayMs = error instanceof RateLimitedError ? error.retryAfterMs : undefined;
+  return retryLater(error.reason === 'unauthorized' ? 'unauthorized' : 'rate_limited', error.message, delayMs);
+}
+
 /** For reads, quotes and reports: translates our own errors for Temporal. Any other error stays as it is. */
 export function readFailure(error: unknown): unknown {
-  if (error instanceof RateLimitedError) return retryLater('rate_limited', error.message, error.retryAfterMs);
+  if (error instanceof TurnedAwayError) return turnedAway(error);
   if (error instanceof NotSentError) return retryLater('not_sent', error.message);
   if (error instanceof ServiceUnavailableError) return retryLater('service_unavailable', error.message);
   if (error instanceof ContractBrokenError) return retryLater('contract_broken', error.message);

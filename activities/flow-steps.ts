@@ -78,6 +78,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
         guard: { flowId, statuses: submission.shownBy, besides: reviewedEventIds },
         lookUp: () => lookUpPost(deps, { claim, expect: facts, saidToExist: false }),
         ...(unasked && { unasked }),
+        timeScale: timeScaleOf(input),
         ...(submission.byOthersToo && {
           lookUpFirst: () =>
             paidBeforeOurs(deps, { reference: claim.reference, expect: facts, timeScale: timeScaleOf(input) }),
@@ -150,7 +151,7 @@ export function termsOf(
   return { claim, facts: submission.factsOf(input), fixed: fixedIn(operation, submission, input) };
 }
 
-const timeScaleOf = (input: unknown): number => (input as { readonly timeScale?: number }).timeScale ?? 1;
+export const timeScaleOf = (input: unknown): number => (input as { readonly timeScale?: number }).timeScale ?? 1;
 
 /** Makes a second lookup if the first one does not suffice; if the second is refused, the first one stands. */
 async function lookUp(deps: ActivityDeps, order: Pick<StatusOrder, 'flowId' | 'input'>): Promise<StatusEvidence> {

@@ -11,6 +11,7 @@ import { createInvoicePaidActivities } from './invoice-paid.js';
 import { createOrderActivities } from './orders.js';
 import { createRefundActivities, createRefundInvoiceActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
+import { createTurnedAwayActivities } from './turned-away.js';
 import { readFailure, retryLater, storing, unmatched } from './failures.js';
 import { withHeartbeat } from './timing.js';
 import type { ClaimRef } from './types.js';
@@ -28,6 +29,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createInvoicePaidActivities(deps),
     ...createSettleActivities(deps),
     ...createClaimActivities(deps),
+    ...createTurnedAwayActivities(deps),
     ...createOrderActivities(deps),
     ...createUpkeepActivities(deps),
     ...createFlowStepActivities(deps),

@@ -2,19 +2,20 @@ import {
   DuplicateReferenceError,
   InvalidRequestError,
   NotSentError,
-  RateLimitedError,
   RejectedError,
+  TurnedAwayError,
   UnknownOutcomeError,
 } from '../src/service-client/index.js';
 import { pause, systemClock } from '../src/clock.js';
 import type { ClaimKey, KeptAnswer } from '../src/store/claim.js';
-import type { LookupSays, Repeat } from '../src/protocol/decisions.js';
+import { refusalStands, type LookupSays, type Repeat, type SentBefore } from '../src/protocol/decisions.js';
 import type { Rejection } from '../src/protocol/messages.js';
 import type { ActivityDeps } from './deps.js';
-import { endsFlow, retryLater } from './failures.js';
+import { endsFlow, retryLater, turnedAway } from './failures.js';
+import { absentForLong } from './timing.js';
 import type { SubmitOutcome } from './types.js';
 
-/** How often and how long an attempt tries to hand its claim back after a proven not-sent error. */
+/** How often and how long an attempt tries to hand its claim back. */
 const RELEASE_TRIES = 20;
 const RELEASE_PAUSE_MS = 250;
 
@@ -23,18 +24,16 @@ export interface Attempt {
   readonly key: ClaimKey;
   readonly owner: string;
   readonly repeat: Repeat;
-  /** An earlier send of this claim may have been executed, and this one was ordered nevertheless. */
-  readonly sentBefore: boolean;
-  readonly quotesAgain: boolean;
+  readonly before: SentBefore;
   readonly quoteIsValid: () => boolean;
-  readonly lookUp: (() => Promise<{ readonly lookup: LookupSays }>) | undefined;
-  /** Others can do what this POST is for. */
-  readonly isByOthersToo: boolean;
+  /** Whether the service shows it; absent if nothing can say that. */
+  readonly lookUp: (() => Promise<LookupSays>) | undefined;
+  readonly timeScale: number;
 }
 
 /**
  * What an error of a POST says about it. Throws only what Temporal may retry, or what ends the flow: then nothing was
- * sent.
+ * executed.
  */
 export async function outcomeFromError(
   deps: ActivityDeps,
@@ -42,64 +41,77 @@ export async function outcomeFromError(
   error: unknown,
   kept: KeptAnswer | undefined,
 ): Promise<SubmitOutcome> {
-  const { key, owner, repeat } = attempt;
+  const { key, owner, repeat, before } = attempt;
+  const { claims } = deps.store;
   if (error instanceof NotSentError) {
-    await handBack(deps, key, owner);
-    if (error.reason === 'expired' && !attempt.quoteIsValid()) return { kind: 'quote-expired', by: 'us' };
-    const delayMs = error instanceof RateLimitedError ? error.retryAfterMs : undefined;
-    throw retryLater(delayMs === undefined ? 'not_sent' : 'rate_limited', error.message, delayMs);
+    await handBack(deps, key, () => claims.release(key, owner));
+    if (error.reason === 'expired' && !attempt.quoteIsValid()) return { kind: 'quote-expired' };
+    throw retryLater('not_sent', error.message);
   }
-  const isRateExpired = error instanceof RejectedError && error.isRateExpired && !error.isAboutReference;
-  if (isRateExpired && (attempt.quotesAgain || !attempt.sentBefore)) {
-    // Something on the way may have sent it twice, and the first one used the rate up.
-    if ((await whyDoubted(attempt)) !== undefined) return { kind: 'unknown', reason: RATE_USED, repeat: 'unknown' };
-    await handBack(deps, key, owner);
-    return { kind: 'quote-expired', by: 'service' };
+  if (error instanceof TurnedAwayError) {
+    await handBack(deps, key, () => claims.turnAway(key, owner));
+    throw turnedAway(error);
   }
-  if (attempt.sentBefore && (error instanceof RejectedError || error instanceof InvalidRequestError)) {
-    const why = error instanceof RejectedError ? `${error.httpStatus}: ${error.message}` : error.message;
-    return refusedRepeat(deps, key, why);
+  if (before === 'unknown' && error instanceof RejectedError) {
+    return refusedRepeat(deps, key, `${error.httpStatus}: ${error.message}`);
   }
+  if (before !== 'nothing' && error instanceof InvalidRequestError) return refusedRepeat(deps, key, error.message);
   if (error instanceof InvalidRequestError) {
-    await handBack(deps, key, owner);
+    await handBack(deps, key, () => claims.release(key, owner));
     throw endsFlow('invalid_input', error.message);
   }
-  if (error instanceof RejectedError) {
-    const { httpStatus, message, code } = error;
-    const rejection: Rejection = { httpStatus, message, ...(code === undefined ? {} : { code }) };
-    if (error.isAboutReference || isDoubtful(attempt)) {
-      // Kept with the claim: `settleUnknown` accepts it once the lookup has shown that the service has nothing.
-      await tried(deps, key, () => deps.store.claims.noteRefusal(key, owner, rejection, kept));
-      const why = error.isAboutReference ? 'for its reference' : await whyDoubted(attempt);
-      if (why !== undefined) {
-        return { kind: 'unknown', reason: `refused ${why} (${httpStatus}: ${message})`, repeat: 'unknown' };
-      }
-    }
-    const recorded = await tried(deps, key, () => deps.store.claims.recordRejection(key, owner, rejection, kept));
-    return { kind: 'rejected', rejection, owner, recorded };
-  }
+  if (error instanceof RejectedError) return outcomeOfRefusal(deps, attempt, error, kept);
   if (error instanceof DuplicateReferenceError) return { kind: 'duplicate', repeat };
   // Everything else, our own bugs included: a POST may have been sent. Unknown is not failed.
-  const reason = error instanceof UnknownOutcomeError ? error.reason : 'unexpected';
+  const reason = error instanceof UnknownOutcomeError ? reasonOf(error) : 'unexpected';
   deps.log.warn({ operation: key.operation, reference: key.reference, reason }, 'the outcome of a POST is unknown');
   return { kind: 'unknown', reason, repeat };
 }
 
-/**
- * Something on the way may have sent it twice, and the refusal is of the second one. Where others can pay, too, the
- * record may be theirs, and the flow looks it up.
- */
-const isDoubtful = ({ lookUp, isByOthersToo }: Attempt): boolean => lookUp !== undefined && !isByOthersToo;
-
-/** Undefined: the service has nothing under the reference, or no lookup can say so. */
-async function whyDoubted({ lookUp }: Attempt): Promise<string | undefined> {
-  const found = await lookUp?.().catch(() => ({ lookup: 'cannot-tell' }) as const);
-  const shown = found?.lookup ?? 'no-lookup';
-  if (shown === 'absent' || shown === 'no-lookup') return undefined;
-  return shown === 'cannot-tell' ? 'while it cannot be looked up' : 'although the service shows it';
+/** For a person's eyes, with what the answer says, whoever wrote it. */
+function reasonOf({ reason, httpStatus, text }: UnknownOutcomeError): string {
+  const status = httpStatus === undefined ? '' : `, HTTP ${httpStatus}`;
+  return `${reason}${status}${text === undefined ? '' : `: ${text}`}`;
 }
 
-const RATE_USED = 'its rate is said to have expired, and no lookup shows that it was not executed';
+/**
+ * The refusal is kept with the claim before it is confirmed: `settleUnknown` accepts it once the lookup has shown nothing
+ * for the whole window.
+ */
+async function outcomeOfRefusal(
+  deps: ActivityDeps,
+  attempt: Attempt,
+  { httpStatus, message, code, isAboutReference, isRateExpired }: RejectedError,
+  kept: KeptAnswer | undefined,
+): Promise<SubmitOutcome> {
+  const { key, owner, before, timeScale, lookUp } = attempt;
+  const rejection: Rejection = { httpStatus, message, ...(code === undefined ? {} : { code }) };
+  if (lookUp !== undefined || isAboutReference) {
+    await tried(deps, key, () => deps.store.claims.noteRefusal(key, owner, rejection, kept));
+  }
+  const lookup =
+    lookUp === undefined || isAboutReference
+      ? 'no-lookup'
+      : await absentForLong<LookupSays>(deps, timeScale, () => lookUp().catch(() => 'cannot-tell' as const));
+  if (refusalStands({ lookup, before, isAboutReference, isRateExpired })) {
+    const recorded = await tried(deps, key, () => deps.store.claims.recordRejection(key, owner, rejection, kept));
+    return { kind: 'rejected', rejection, owner, recorded };
+  }
+  const why = isAboutReference ? 'for its reference' : WHY_NOT_REJECTED[lookup];
+  // With a new rate, and if the service is known to take a repeat; every other refusal would be the same again.
+  const isByRate = isRateExpired && !isAboutReference && lookup === 'no-lookup';
+  const repeat = isByRate ? attempt.repeat : 'unknown';
+  return { kind: 'unknown', reason: `refused ${why} (${httpStatus}: ${message})`, repeat };
+}
+
+const WHY_NOT_REJECTED: Readonly<Record<LookupSays, string>> = {
+  shown: 'although the service shows it',
+  other: 'although the service shows something under its reference',
+  absent: 'and not shown',
+  'cannot-tell': 'while it cannot be looked up',
+  'proves-nothing': 'and its record proves nothing',
+  'no-lookup': 'for its rate, which an earlier copy of it may have used up',
+};
 
 /**
  * If a repeat is refused, that says nothing about the earlier send, which may be the cause of the refusal (it used up
@@ -110,10 +122,10 @@ export function refusedRepeat(deps: ActivityDeps, key: ClaimKey, refused: string
   return { kind: 'unknown', reason: `another send was refused (${refused})`, repeat: 'unknown', refused };
 }
 
-/** `sending → reserved` after a proven not-sent error. Tried for a while: a claim left in `sending` parks the flow. */
-async function handBack(deps: ActivityDeps, key: ClaimKey, owner: string): Promise<void> {
+/** `sending → reserved`. Tried for a while: a claim left in `sending` parks the flow. */
+async function handBack(deps: ActivityDeps, key: ClaimKey, write: () => Promise<boolean>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
-    if (await tried(deps, key, () => deps.store.claims.release(key, owner))) return;
+    if (await tried(deps, key, write)) return;
     if (tries === RELEASE_TRIES) throw retryLater('store_unavailable', 'the claim could not be handed back');
     await pause(deps.clock ?? systemClock, RELEASE_PAUSE_MS);
   }

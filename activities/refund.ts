@@ -23,6 +23,7 @@ export function createRefundActivities(deps: ActivityDeps) {
         chain,
         token,
         cryptoAmount,
+        timeScale = 1,
         mostMs,
       } = order;
       // Not the amount: less may be due than when the claim was reserved. What may have been sent is looked up with it.
@@ -35,6 +36,7 @@ export function createRefundActivities(deps: ActivityDeps) {
         guard: { flowId, orUntrusted: by === 'input', besides: reviewedEventIds },
         lookUp: () => lookUpPost(deps, { claim, expect: { ...decided, cryptoAmount }, saidToExist: false }),
         ...(unasked && { unasked }),
+        timeScale,
         request: () => ({
           receiverAddress,
           chain: chain as Chain,

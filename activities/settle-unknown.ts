@@ -155,7 +155,7 @@ export async function lookUpPost(
   const incomparable = whyIncomparable(theirs, Object.keys(expect));
   if (incomparable === undefined && !saidToExist && !proves(lookup, record)) {
     // The record exists before the POST, and says nothing about the POST until its status changes.
-    return { lookup: 'no-lookup', why: 'the record of the service may be older than what was sent' };
+    return { lookup: 'proves-nothing', why: 'the record of the service may be older than what was sent' };
   }
   const wrong = Object.entries(expect).some(([name, ours]) => !agrees(ours, theirs[name]));
   if (wrong) return { lookup: 'other', ours: expect, theirs };

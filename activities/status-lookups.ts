@@ -5,6 +5,7 @@ import {
   NotSentError,
   RateLimitedError,
   ServiceUnavailableError,
+  TurnedAwayError,
 } from '../src/service-client/index.js';
 import { cryptoSendFacts, cryptoSendFlow } from '../src/flows/crypto-send.js';
 import type { FlowDefinition } from '../src/flows/flow.js';
@@ -12,7 +13,7 @@ import { offrampFacts, offrampFlow } from '../src/flows/offramp.js';
 import { invoiceFacts, invoicePaymentFlow, paidFacts } from '../src/flows/invoice-payment.js';
 import { onrampFacts, onrampFlow, withMobileMoney } from '../src/flows/onramp.js';
 import type { Invoice, InvoicePayment } from '../src/contract/invoice.js';
-import type { LookupSays } from '../src/protocol/decisions.js';
+import type { LookupSays, PaidSays } from '../src/protocol/decisions.js';
 import { UNREADABLE } from '../src/protocol/messages.js';
 import { provesPayment } from '../src/protocol/statuses.js';
 import type { ActivityDeps } from './deps.js';
@@ -83,10 +84,27 @@ export async function lookUpRecord(
     asked = await ask();
   }
   if (asked.says !== 'shown') return { says: asked.says };
-  if (!proves(lookup, asked.record)) return { says: 'no-lookup' };
+  if (!proves(lookup, asked.record)) return { says: 'proves-nothing' };
   const status = lookup.flow?.status?.read(asked.record).status ?? null;
   return { says: 'shown', ...(status === null ? {} : { status }) };
 }
+
+/** Whether the service has any record under a reference: asked once. */
+export async function lookUpOnce(service: ServiceClient, operation: string, reference: string): Promise<LookupSays> {
+  const lookup = statusLookups[operation];
+  if (lookup === undefined) return 'no-lookup';
+  const asked = await asking(() => lookup.read(service, reference)).catch(() => ({ says: 'cannot-tell' }) as const);
+  if (asked.says !== 'shown') return asked.says;
+  return proves(lookup, asked.record) ? 'shown' : 'proves-nothing';
+}
+
+/** What a reading of an invoice's payment says, as the lookup of a POST says it. */
+export const LOOKUP_OF_PAID: Readonly<Record<PaidSays, LookupSays>> = {
+  paid: 'shown',
+  other: 'other',
+  'not-paid': 'absent',
+  'cannot-tell': 'cannot-tell',
+};
 
 /** Why a record cannot be compared with ours: one of these facts of it cannot be read. Undefined if it can. */
 export function whyIncomparable(facts: Facts, compared: readonly string[] = Object.keys(facts)): string | undefined {
@@ -114,8 +132,8 @@ async function readOnramp(service: ServiceClient, referenceId: string): Promise<
 }
 
 /**
- * Asks the service. Only its own "not found" is an absence: a refusal, a 404 that the service did not write, an error
- * and an unreadable body show nothing. Throws errors that no repetition can repair, and failures that are not the
+ * Asks the service. Only its own "not found" is an absence: a refusal, an answer that the service did not write, an
+ * error and an unreadable body show nothing. Throws errors that no repetition can repair, and failures that are not the
  * service's.
  */
 export async function asking<T>(lookup: () => Promise<T>): Promise<LookupAnswer<T>> {
@@ -133,4 +151,4 @@ export async function asking<T>(lookup: () => Promise<T>): Promise<LookupAnswer<
 }
 
 const isOfTheService = (error: unknown): error is Error =>
-  error instanceof NotSentError || error instanceof ServiceUnavailableError || error instanceof ContractBrokenError;
+  [NotSentError, TurnedAwayError, ServiceUnavailableError, ContractBrokenError].some((kind) => error instanceof kind);

@@ -4,11 +4,12 @@ import type { OperationName } from '../src/contract/index.js';
 import { fixedBy, otherThan, type OtherRecord } from '../src/flows/echoes.js';
 import { UnsafeAmountError } from '../src/money.js';
 import type { ClaimKey, ContradictionGuard, KeptAnswer, Reservation } from '../src/store/claim.js';
-import type { LookupSays, Repeat } from '../src/protocol/decisions.js';
+import { beforeRepeat, type LookupSays, type Repeat } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
 import { otherDeployment, recordAnswer, requireOwnDeployment, verbatim } from './claims.js';
 import { endsFlow, retryLater, storing, unmatched } from './failures.js';
 import { outcomeFromError, refusedRepeat, tried, type Attempt } from './outcome-of-error.js';
+import { LOOKUP_OF_PAID } from './status-lookups.js';
 import { sendTimer } from './timing.js';
 import type { ClaimRef, PaidReading, SubmitOutcome } from './types.js';
 
@@ -28,8 +29,8 @@ export interface Submission<Request> {
   readonly unasked?: boolean;
   /** Asked right before a first send: whether someone else has already made the payment. Absent if no one else can. */
   readonly lookUpFirst?: () => Promise<PaidReading>;
-  /** True if the flow gets another quote for an expired one, and sends again with that. @default false */
-  readonly quotesAgain?: boolean;
+  /** @default 1 */
+  readonly timeScale?: number;
 }
 
 /**
@@ -81,20 +82,20 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     key,
     owner,
     repeat,
-    sentBefore: found.kind === 'reserved' && found.sentBefore === true,
-    quotesAgain: submission.quotesAgain ?? false,
+    before: (found.kind === 'reserved' ? found.sentBefore : undefined) ?? 'nothing',
     quoteIsValid,
-    lookUp: submission.lookUp,
-    isByOthersToo: submission.lookUpFirst !== undefined,
+    lookUp: whetherShown(submission),
+    timeScale: submission.timeScale ?? 1,
   };
+  const isRepeat = attempt.before !== 'nothing';
   if (found.kind === 'reserved') {
-    const shown = attempt.sentBefore
-      ? await shownBeforeRepeat(deps, attempt, submission)
-      : await doneBeforeFirst(submission);
+    const shown =
+      (isRepeat ? await shownBeforeRepeat(deps, attempt, submission) : undefined) ??
+      (attempt.before === 'unknown' ? undefined : await doneBeforeFirst(submission));
     if (shown !== undefined) return shown;
     // A reserved claim that stays behind does no harm: the next attempt takes it over.
-    if (!quoteIsValid()) return { kind: 'quote-expired', by: 'us' };
-    if ('problem' in built && !attempt.sentBefore) throw endsFlow('invalid_input', built.problem);
+    if (!quoteIsValid()) return { kind: 'quote-expired' };
+    if ('problem' in built && !isRepeat) throw endsFlow('invalid_input', built.problem);
     isInTime = sendTimer(deps);
     const marked = await storing(() => store.claims.markSending(key, owner, submission.guard));
     if (marked === 'fenced') throw retryLater('fenced', 'another attempt took over the claim');
@@ -110,40 +111,43 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     if (!stillValid()) throw new NotSentError(operation as OperationName, 'expired');
     const answer = await submission.send(built.request, { stillValid, onAnswer: (came) => (kept = verbatim(came)) });
     const recorded = await tried(deps, key, () => recordAnswer(deps, key, flowId, answer, kept));
-    return { kind: 'accepted', answer, recorded, ...otherAnswer(submission.claim, built.request, answer) };
+    return {
+      kind: 'accepted',
+      answer,
+      recorded,
+      ...(isRepeat ? { isRepeat } : {}),
+      ...otherAnswer(submission.claim, built.request, answer),
+    };
   } catch (error) {
     return outcomeFromError(deps, attempt, error, kept);
   }
 }
 
-/** An earlier send may have been executed meanwhile: a repeat is sent only if the service does not show it. */
+/** An earlier send may have been executed: a repeat is sent only if the service does not show it. */
 async function shownBeforeRepeat(
   deps: ActivityDeps,
   { key }: Attempt,
   { claim, lookUp, unasked }: Pick<Submission<never>, 'claim' | 'lookUp' | 'unasked'>,
 ): Promise<SubmitOutcome | undefined> {
   const found = await lookUp?.();
-  switch (found?.lookup) {
-    case 'shown':
+  const step = beforeRepeat(found?.lookup ?? 'no-lookup', unasked === true);
+  switch (step) {
+    case 'follow':
       return {
         kind: 'accepted',
-        answer: found.answer,
+        answer: found?.answer,
         byLookup: true,
-        recorded: await tried(deps, key, () => recordAnswer(deps, key, claim.flowId, found.answer)),
+        recorded: await tried(deps, key, () => recordAnswer(deps, key, claim.flowId, found?.answer)),
       };
-    case 'other':
+    case 'ask-person':
       await storing(() => deps.store.claims.recordDecision(key, 'held-back', HELD_BACK));
       return { kind: 'duplicate', repeat: 'unknown' };
-    case 'cannot-tell':
-      // Sent only if the person who ordered it was shown that; not by a setting, nor if "not found" was shown.
-      if (unasked === true) return undefined;
+    case 'wait':
       throw retryLater('not_sent', 'not repeated before the service has been asked');
-    case 'absent':
-    case 'no-lookup':
-    case undefined:
+    case 'send':
       return undefined;
     default:
-      return found?.lookup satisfies undefined;
+      return step satisfies never;
   }
 }
 
@@ -155,6 +159,12 @@ async function doneBeforeFirst({
   if (found === undefined || found.says === 'not-paid') return undefined;
   if (found.says !== 'cannot-tell') return { kind: 'done-elsewhere', found };
   throw retryLater('not_sent', `not sent before the service has said that it was not done: ${found.why ?? ''}`);
+}
+
+/** For a refusal. What others can do, too, is shown by whoever did it. */
+function whetherShown({ lookUp, lookUpFirst }: Pick<Submission<never>, 'lookUp' | 'lookUpFirst'>): Attempt['lookUp'] {
+  if (lookUpFirst !== undefined) return async () => LOOKUP_OF_PAID[(await lookUpFirst()).says];
+  return lookUp && (async () => (await lookUp()).lookup);
 }
 
 const HELD_BACK = { actor: 'flow', note: 'the service has something else under this reference' };
@@ -190,6 +200,7 @@ function whatTheClaimSays(found: NotOurs, repeat: Repeat, claim: ClaimRef, reque
         answer: found.answer,
         recorded: true,
         ...otherAnswer(claim, request, found.answer),
+        ...(found.isRepeat ? { isRepeat: true } : {}),
       };
     case 'rejected':
       return { kind: 'rejected', rejection: found.rejection, owner: '', recorded: true };

@@ -18,6 +18,25 @@ export function untilNextMiss({ clock }: Pick<ActivityDeps, 'clock'>, timeScale:
   return pause(clock ?? systemClock, Math.max(20, BETWEEN_MISSES_MS * timeScale));
 }
 
+/** Of a POST that the service has answered: three misses over ten seconds. The whole window is for lost answers. */
+const BETWEEN_MISSES_OF_ANSWERED_MS = 5_000;
+
+/**
+ * What the lookup says of a POST that the service says it did not execute: asked until it has said "absent" several times,
+ * or anything else.
+ */
+export async function absentForLong<Says extends string>(
+  { clock }: Pick<ActivityDeps, 'clock'>,
+  timeScale: number,
+  ask: () => Promise<Says | 'absent'>,
+): Promise<Says | 'absent'> {
+  for (let miss = 1; ; miss += 1) {
+    const says = await ask();
+    if (says !== 'absent' || miss === MISSES) return says;
+    await pause(clock ?? systemClock, Math.max(20, BETWEEN_MISSES_OF_ANSWERED_MS * timeScale));
+  }
+}
+
 /** How long to wait before the next try of this activity. */
 export function nextTurnMs(timeScale: number, isParked = false): number {
   const cadence = isParked ? PARKED_CADENCE_MS : CADENCE_MS;

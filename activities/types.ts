@@ -54,7 +54,7 @@ export interface ClaimRef {
 export type SubmitOutcome =
   /**
    * The service executed it. `recorded: false`: the answer is not written to the claim yet. `byLookup`: the answer is
-   * the record of the service, and no answer to this POST.
+   * the record of the service, and no answer to this POST. `isRepeat`: more than one POST of it may have left.
    */
   | {
       readonly kind: 'accepted';
@@ -62,6 +62,7 @@ export type SubmitOutcome =
       readonly recorded: boolean;
       readonly byLookup?: true;
       /** It is of another request. */ readonly other?: OtherRecord | undefined;
+      readonly isRepeat?: true;
     }
   | { readonly kind: 'rejected'; readonly rejection: Rejection; readonly owner: string; readonly recorded: boolean }
   /**
@@ -76,8 +77,8 @@ export type SubmitOutcome =
     }
   /** The service says that it knows this reference already. */
   | { readonly kind: 'duplicate'; readonly repeat: Repeat }
-  /** The quote expired; nothing was sent, or the service refused it as expired. */
-  | { readonly kind: 'quote-expired'; readonly by: 'us' | 'service' }
+  /** The quote expired, and it was not sent with that. */
+  | { readonly kind: 'quote-expired' }
   /** Another request was made under this reference. */
   | { readonly kind: 'other-request' }
   /** The claim was voided before anything was sent. */
@@ -302,6 +303,8 @@ export interface RefundOrder {
   readonly reviewedEventIds: readonly string[];
   /** A repeat is sent even if the lookup cannot tell. @default false */
   readonly unasked?: boolean;
+  /** @default 1 */
+  readonly timeScale?: number;
   /** The POST's longest time, ms: `Windows.postMs`. */
   readonly mostMs?: number | undefined;
 }

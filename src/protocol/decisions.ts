@@ -16,10 +16,11 @@ export const CLAIM_SAYS = ['free', 'reserved', 'ordered', 'sending', 'answered',
 export type ClaimSays = (typeof CLAIM_SAYS)[number];
 
 /**
- * What the status lookup says about a POST. `other`: a record of another amount, currency or receiver. `no-lookup`: the
- * interface has none for this operation, or its record may be older than the POST.
+ * What the status lookup says about a POST. `other`: a record of another amount, currency or receiver.
+ * `proves-nothing`: its record may be older than the POST, or lacks what would show that it is of it. `no-lookup`: the
+ * interface has none for this operation.
  */
-export const LOOKUP_SAYS = ['shown', 'other', 'absent', 'cannot-tell', 'no-lookup'] as const;
+export const LOOKUP_SAYS = ['shown', 'other', 'absent', 'cannot-tell', 'proves-nothing', 'no-lookup'] as const;
 export type LookupSays = (typeof LOOKUP_SAYS)[number];
 
 /** What trusted events say about a POST. `other`: they differ from what we sent, or exclude it. */
@@ -115,10 +116,10 @@ export function maySend(post: PostEvidence): boolean {
   return isReserved && known !== 'shown' && known !== 'other';
 }
 
-/** If there is a lookup, it must have said "not found"; if there is none, the setting alone allows the repeat. */
+/** If the lookup can prove that there is nothing, it must have said so; else the setting alone allows the repeat. */
 function mayRepeat({ lookup, untrusted, saidToExist, trusted, overdue }: PostEvidence): boolean {
   if (untrusted || saidToExist || trusted !== 'nothing' || overdue) return false;
-  return lookup === 'absent' || lookup === 'no-lookup';
+  return lookup === 'absent' || lookup === 'proves-nothing' || lookup === 'no-lookup';
 }
 
 /** Why a flow without proof parks, by the result of the lookup. */
@@ -129,8 +130,60 @@ const WHY_PARKED = {
   other: 'duplicate_mismatch',
   absent: 'not_found_at_service',
   'cannot-tell': 'could_not_ask',
+  'proves-nothing': 'unknown_outcome',
   'no-lookup': 'unknown_outcome',
 } as const satisfies Record<LookupSays, PostParkReason>;
+
+/**
+ * What is known of the POSTs of a claim before the one at hand. `turned-away`: the service answered each of them, in its
+ * own words, as not executed. `unknown`: one may have been executed.
+ */
+export const SENT_BEFORE = ['nothing', 'turned-away', 'unknown'] as const;
+export type SentBefore = (typeof SENT_BEFORE)[number];
+
+/** What is known of a POST that the service refused in its own words. */
+export interface RefusalEvidence {
+  /** `absent`: three times over ten seconds. */
+  readonly lookup: LookupSays;
+  readonly before: SentBefore;
+  /** Its words are about the reference, which the service may know from an earlier copy of the POST. */
+  readonly isAboutReference: boolean;
+  /** Its words are about a rate that expired, which an earlier copy of the POST may have used up. */
+  readonly isRateExpired: boolean;
+}
+
+/**
+ * Whether the refusal shows that nothing was executed: something on the way may have sent the POST twice, and the refusal
+ * is of the second copy.
+ */
+export function refusalStands({ lookup, before, isAboutReference, isRateExpired }: RefusalEvidence): boolean {
+  if (before === 'unknown' || isAboutReference) return false;
+  return lookup === 'absent' || (lookup === 'no-lookup' && !isRateExpired);
+}
+
+/** The refusals of a claim whose every POST the service answered as not executed. */
+export const TURNED_AWAY = { before: 'turned-away', isAboutReference: false, isRateExpired: false } as const;
+
+/** What may be done right before a repeat, by the lookup that is made then. */
+export type BeforeRepeat = 'follow' | 'send' | 'wait' | 'ask-person';
+
+/** @param skipLookup the person who ordered it was shown that the lookup cannot tell */
+export function beforeRepeat(lookup: LookupSays, skipLookup: boolean): BeforeRepeat {
+  switch (lookup) {
+    case 'shown':
+      return 'follow';
+    case 'other':
+      return 'ask-person';
+    case 'cannot-tell':
+      return skipLookup ? 'send' : 'wait';
+    case 'absent':
+    case 'proves-nothing':
+    case 'no-lookup':
+      return 'send';
+    default:
+      return lookup satisfies never;
+  }
+}
 
 /** Whether a flow may end because nothing was sent: cancelled, expired, or no quote. */
 export function mayEndUnsent(post: PostEvidence): boolean {

@@ -27,6 +27,7 @@ const GATEWAY_REFUSALS = [
   'event_of_no_flow',
   'erased',
   'service_unreachable',
+  'service_rate_limited',
   'service_token_refused',
   'outcome_unknown',
   'no_usable_answer',

@@ -95,6 +95,18 @@ export const ONRAMP_WORDS: StatusMap = {
   ...legWords('CRYPTO_', (meaning) => CRYPTO_LEG[meaning] ?? 'collected'),
 };
 
+/**
+ * DECLINED may also be the service's word for a duplicate: then what it is about is the second copy of a POST, and says
+ * nothing of the first.
+ */
+export const withDeclinedOpen = (words: StatusMap): StatusMap =>
+  Object.fromEntries(
+    Object.entries(words).map(([word, meaning]) => [
+      word,
+      /(^|_)DECLINED$/.test(word) && meaning === 'failed' ? 'pending' : meaning,
+    ]),
+  );
+
 export function classifyStatus(words: StatusMap, word: string | null): Meaning {
   return (word === null ? undefined : words[word.toUpperCase()]) ?? 'pending';
 }

@@ -32,6 +32,7 @@ const QUEUE_OF: Readonly<Record<string, Queue>> = {
   quoteBridgeTransfer: 'lookups',
   reportSettlement: 'lookups',
   settleUnknown: 'lookups',
+  voidTurnedAway: 'lookups',
   whetherPaid: 'lookups',
   deliverCallback: 'callbacks',
 };

@@ -59,7 +59,7 @@ const ERROR_FORMS: Readonly<Record<ErrorBodyForm, (refusal: Refusal, clock: Cloc
     message: sentenceOf(refusal),
     error: ERROR_NAMES[refusal.status] ?? 'Internal Server Error',
     ...refusal.details.members,
-    ...(refusal.details.data === undefined ? {} : { data: refusal.details.data }),
+    data: refusal.details.data ?? {},
   }),
 };
 

@@ -19,9 +19,9 @@ export class InvalidRequestError extends Error {
   }
 }
 
-/** Proven: the service did not execute the request. It may be sent again. */
+/** Proven: nothing left us. It may be sent again. */
 export class NotSentError extends Error {
-  override readonly name: 'NotSentError' | 'RateLimitedError' = 'NotSentError';
+  override readonly name = 'NotSentError';
   readonly operation: OperationName;
   readonly reason: NotSentReason;
   constructor(operation: OperationName, reason: NotSentReason) {
@@ -31,8 +31,23 @@ export class NotSentError extends Error {
   }
 }
 
-/** 429: not executed, because of too many requests. `retryAfterMs` is the service's hint, if it gave one. */
-export class RateLimitedError extends NotSentError {
+/**
+ * It left, and was answered: turned away before it was executed (401, 429). For money in the service's own words alone.
+ * Another send is a repeat.
+ */
+export class TurnedAwayError extends Error {
+  override readonly name: 'TurnedAwayError' | 'RateLimitedError' = 'TurnedAwayError';
+  readonly operation: OperationName;
+  readonly reason: 'unauthorized' | 'rate-limited';
+  constructor(operation: OperationName, reason: 'unauthorized' | 'rate-limited' = 'unauthorized') {
+    super(`${operation}: turned away (${reason})`);
+    this.operation = operation;
+    this.reason = reason;
+  }
+}
+
+/** 429: too many requests. `retryAfterMs` is the service's hint, if it gave one. */
+export class RateLimitedError extends TurnedAwayError {
   override readonly name = 'RateLimitedError';
   readonly retryAfterMs: number | undefined;
   constructor(operation: OperationName, retryAfterMs: number | undefined) {
@@ -55,21 +70,24 @@ interface Refusal {
   readonly saysNoRecord?: boolean;
 }
 
-/** The service refused: 400, 403, 404, 422, or a 2xx with `success: false` and a reason. It did not execute. */
+/**
+ * The service refused, in one of its own error bodies: 400, 403, 404, 422, or a 2xx. It did not execute this request;
+ * something on the way may have sent it twice.
+ */
 export class RejectedError extends Error {
   override readonly name = 'RejectedError';
   readonly httpStatus: number;
   readonly code: string | undefined;
   readonly fields: readonly string[];
-  /** Whether the service gave a reason in a readable body (a proxy's HTML 404 is not the service's own). */
+  /** Whether there is a text of the service. */
   readonly hasReason: boolean;
   /** The quote ran out at the service ("Rate Expired"): quote again. */
   readonly isRateExpired: boolean;
   /** It is about the reference of a binding request: the service may know that reference, so it is looked up first. */
   readonly isAboutReference: boolean;
   /**
-   * The service itself knows no such record; for a status lookup this is a miss. A 404 of a router or of a gateway in
-   * front, JSON or not, says nothing about the record.
+   * The service itself knows no such record; for a status lookup this is a miss. A 404 of its router says nothing about
+   * the record.
    */
   readonly isNotFound: boolean;
   readonly operation: OperationName;
@@ -86,7 +104,10 @@ export class RejectedError extends Error {
   }
 }
 
-/** 409, or a word for "duplicate": the service knows this reference. It may have executed it, so look it up. */
+/**
+ * In one of the service's own bodies: 409, or a word for "duplicate". It knows this reference, and may have executed it,
+ * so look it up.
+ */
 export class DuplicateReferenceError extends Error {
   override readonly name = 'DuplicateReferenceError';
   readonly operation: OperationName;
@@ -106,11 +127,14 @@ export class UnknownOutcomeError extends Error {
   readonly operation: OperationName;
   readonly reason: DoubtReason;
   readonly httpStatus: number | undefined;
-  constructor(operation: OperationName, reason: DoubtReason, httpStatus?: number) {
+  /** What the answer says, for a person's eyes: anything on the way may have written it. At most 300 characters. */
+  readonly text: string | undefined;
+  constructor(operation: OperationName, reason: DoubtReason, httpStatus?: number, text?: string) {
     super(`${operation}: outcome unknown (${reason}${httpStatus === undefined ? '' : `, HTTP ${httpStatus}`})`);
     this.operation = operation;
     this.reason = reason;
     this.httpStatus = httpStatus;
+    this.text = text;
   }
 }
 
@@ -154,28 +178,6 @@ export type DoubtReason =
   | 'contradictory'
   /** The record is of another reference than the request. */
   | 'other-reference';
-
-/** What the HTTP status alone means. `body`: a 2xx, whose body decides. */
-export type StatusMeaning = 'body' | 'rejected' | 'duplicate' | 'unauthorized' | 'rate-limited' | 'doubt';
-
-/**
- * The status is judged first, and everything that is not listed here is doubt
- * (3xx, 408, 5xx even with a body that says "failed", 410, 418, …). 401 and 429 are given before a request is executed.
- */
-const BY_STATUS: Readonly<Record<number, StatusMeaning>> = {
-  400: 'rejected',
-  401: 'unauthorized',
-  403: 'rejected',
-  404: 'rejected',
-  409: 'duplicate',
-  422: 'rejected',
-  429: 'rate-limited',
-};
-
-export function meaningOfStatus(httpStatus: number): StatusMeaning {
-  if (httpStatus >= 200 && httpStatus <= 299) return 'body';
-  return BY_STATUS[httpStatus] ?? 'doubt';
-}
 
 /** What doubt means, by effect. `unknown`: must not be repeated. `unavailable`: may be. */
 export const DOUBT_MEANS = {

@@ -7,6 +7,7 @@ export {
   RateLimitedError,
   RejectedError,
   ServiceUnavailableError,
+  TurnedAwayError,
   UnknownOutcomeError,
 } from './errors.js';
 export { checkRequest } from './prepare.js';

@@ -1,4 +1,5 @@
 import { parse } from 'lossless-json';
+import { isOwnError, meaningOfAnswer, type AnswerBody, type AnswerMeaning } from '../contract/answers.js';
 import { operations, type OperationData, type OperationName } from '../contract/index.js';
 import { Envelope } from '../contract/wire.js';
 import type { Operation } from '../contract/operation.js';
@@ -11,14 +12,16 @@ import {
   RateLimitedError,
   RejectedError,
   ServiceUnavailableError,
+  TurnedAwayError,
   UnknownOutcomeError,
   DOUBT_MEANS,
-  meaningOfStatus,
   type DoubtReason,
 } from './errors.js';
 import { pathsOf } from './prepare.js';
 import { asObject, retryAfterMs } from './retry-after.js';
 import type { WireResult } from './send.js';
+
+type Answer = Extract<WireResult, { kind: 'answer' }>;
 
 const MAX_CODE_LENGTH = 60;
 
@@ -36,48 +39,93 @@ export function judge<N extends OperationName>(name: N, result: WireResult, opti
   if (result.kind === 'not-sent') throw new NotSentError(name, result.reason);
   if (result.kind === 'doubt') throw doubt(name, result.reason);
 
-  const { httpStatus } = result;
-  const body = readable(result.bytes);
+  const { httpStatus, headers } = result;
   const operation: Operation = operations[name];
-  const meaning = meaningOfStatus(httpStatus);
+  const body = bodyOf(operation, result, options);
+  const binds = DOUBT_MEANS[operation.effect] === 'unknown';
+  const meaning = binds ? meaningOfAnswer(httpStatus, body.by) : meaningOfReading(httpStatus, body.by);
   switch (meaning) {
-    case 'unauthorized':
-      throw new NotSentError(name, 'unauthorized');
-    case 'rate-limited':
-      throw new RateLimitedError(name, retryAfterMs(result.headers, body?.value, options.nowMs()));
-    case 'rejected':
+    case 'done':
+      return dataOf(name, body.value, httpStatus, options) as OperationData<N>;
+    case 'not-executed':
+      if (httpStatus === 401) throw new TurnedAwayError(name);
+      throw new RateLimitedError(name, retryAfterMs(headers, body.value, options.nowMs()));
     case 'duplicate':
-      throw refusal(name, httpStatus, body?.value, options, meaning === 'duplicate');
-    case 'doubt':
-      throw doubt(name, httpStatus >= 300 && httpStatus <= 399 ? 'redirect' : 'http-status', httpStatus);
-    case 'body':
-      break;
+      throw new DuplicateReferenceError(name, httpStatus);
+    case 'refused':
+      throw refusal(name, httpStatus, body, options);
+    case 'unknown':
+      throw doubt(name, whyInDoubt(httpStatus, body), httpStatus, shownText(body, options));
+    default:
+      throw meaning satisfies never;
   }
+}
 
-  if (body === undefined) throw doubt(name, 'unreadable-body', httpStatus);
-  const envelope = Envelope.safeParse(body.value);
-  if (!envelope.success) throw doubt(name, 'wrong-shape', httpStatus);
+/** What is not to be repeated is turned away by the service alone; a reading by anything on the way. */
+function meaningOfReading(httpStatus: number, by: AnswerBody): AnswerMeaning {
+  if (httpStatus === 401 || httpStatus === 429) return 'not-executed';
+  const meaning = meaningOfAnswer(httpStatus, by);
+  // For a reading there is no duplicate: it is just refused.
+  return meaning === 'duplicate' ? meaningOfReading(httpStatus === 409 ? 400 : httpStatus, 'refused') : meaning;
+}
+
+/** A readable body, and whose it is. */
+interface Body extends ErrorBody {
+  readonly by: AnswerBody;
+  /** Undefined if it is not readable as JSON. */
+  readonly value: unknown;
+}
+
+/** Whether the service wrote it: its envelope of success, or one of its own error bodies. */
+const isOwn = (httpStatus: number, body: unknown): boolean => isDone(body) || isOwnError(httpStatus, body);
+
+function isDone(body: unknown): boolean {
+  const envelope = Envelope.safeParse(body);
+  return envelope.success && envelope.data.success;
+}
+
+function bodyOf(operation: Operation, { httpStatus, bytes }: Answer, options: JudgeOptions): Body {
+  const value = readable(bytes);
+  const error = readErrorBody(value, options);
+  const said = (by: AnswerBody): Body => ({ ...error, by, value });
+  const isMoney = operation.effect === 'money';
+  if (!isOwn(httpStatus, value)) return said('foreign');
+  if (isDone(value)) return said(isMoney && saysDuplicate(asObject(value)['data']) ? 'duplicate' : 'done');
+  // It says "no" and contains a whole record with its reference: neither is believed.
+  const isSuccess = httpStatus >= 200 && httpStatus <= 299;
+  if (isMoney && isSuccess && operation.data.safeParse(asObject(value)['data']).success) return said('contradictory');
+  return said(error.ofReference === 'duplicate' ? 'duplicate' : 'refused');
+}
+
+function dataOf(name: OperationName, value: unknown, httpStatus: number, options: JudgeOptions): unknown {
+  const operation: Operation = operations[name];
+  const binds = DOUBT_MEANS[operation.effect] === 'unknown';
   // "Envelope with an empty data object": some answers have no data object at all.
-  const data = operation.data.safeParse(envelope.data.data ?? {});
-  if (!envelope.data.success) {
-    const { message, code } = readErrorBody(body.value);
-    if (message === undefined && code === undefined) throw doubt(name, 'no-reason', httpStatus);
-    // It says "no" and contains a whole record with its reference: a contradiction, so neither is believed.
-    if (operation.effect === 'money' && data.success) throw doubt(name, 'contradictory', httpStatus);
-    throw refusal(name, httpStatus, body.value, options, false);
-  }
-  if (operation.effect === 'money' && saysDuplicate(envelope.data.data)) {
-    throw new DuplicateReferenceError(name, httpStatus);
-  }
+  const data = operation.data.safeParse(asObject(value)['data'] ?? {});
   if (!data.success) {
-    if (DOUBT_MEANS[operation.effect] === 'unknown') throw doubt(name, 'wrong-shape', httpStatus);
+    if (binds) throw doubt(name, 'wrong-shape', httpStatus);
     throw new ContractBrokenError(name, pathsOf(data.error));
   }
   if (isOfAnother(operation, data.data, options.reference)) {
-    if (DOUBT_MEANS[operation.effect] === 'unknown') throw doubt(name, 'other-reference', httpStatus);
+    if (binds) throw doubt(name, 'other-reference', httpStatus);
     throw new ContractBrokenError(name, [`${referenceMember(operation)}: of another record`]);
   }
-  return data.data as OperationData<N>;
+  return data.data;
+}
+
+function whyInDoubt(httpStatus: number, { by, value }: Body): DoubtReason {
+  if (httpStatus >= 300 && httpStatus <= 399) return 'redirect';
+  if (httpStatus < 200 || httpStatus > 299) return 'http-status';
+  if (by === 'contradictory') return 'contradictory';
+  if (value === undefined) return 'unreadable-body';
+  return Envelope.safeParse(value).success ? 'no-reason' : 'wrong-shape';
+}
+
+/** `title` and `detail` are of problem+json (RFC 9457), which anything on the way may write. */
+function shownText({ message, value }: Body, { redact }: JudgeOptions): string | undefined {
+  const { title, detail } = asObject(value);
+  const text = message ?? [asText(title), asText(detail)].filter((said) => said !== undefined).join(': ');
+  return text === '' ? undefined : redact(text);
 }
 
 /**
@@ -92,29 +140,27 @@ function isOfAnother(operation: Operation, data: unknown, ours: string | undefin
 const referenceMember = ({ reference, param }: Operation): string | undefined =>
   [reference, param].find((member) => member === 'referenceId' || member === 'provider_reference_id');
 
-function refusal(name: OperationName, httpStatus: number, body: unknown, options: JudgeOptions, duplicate: boolean) {
-  const { message, code, fields, ofReference, isRateExpired, saysNoRecord } = readErrorBody(body, options);
-  const binds = DOUBT_MEANS[operations[name].effect] === 'unknown';
-  if (binds && (duplicate || ofReference === 'duplicate')) return new DuplicateReferenceError(name, httpStatus);
+function refusal(name: OperationName, httpStatus: number, body: Body, { redact }: JudgeOptions): RejectedError {
+  const { message, code, fields, ofReference, isRateExpired, saysNoRecord } = body;
   return new RejectedError(name, {
     httpStatus,
     fields,
     isRateExpired,
-    isAboutReference: binds && ofReference !== 'nothing',
+    isAboutReference: DOUBT_MEANS[operations[name].effect] === 'unknown' && ofReference !== 'nothing',
     saysNoRecord,
-    ...(message === undefined ? {} : { message: options.redact(message) }),
-    ...(code === undefined ? {} : { code: options.redact(code).slice(0, MAX_CODE_LENGTH) }),
+    ...(message === undefined ? {} : { message: redact(message) }),
+    ...(code === undefined ? {} : { code: redact(code).slice(0, MAX_CODE_LENGTH) }),
   });
 }
 
-const doubt = (name: OperationName, reason: DoubtReason, httpStatus?: number): Error =>
+const doubt = (name: OperationName, reason: DoubtReason, httpStatus?: number, text?: string): Error =>
   DOUBT_MEANS[operations[name].effect] === 'unknown'
-    ? new UnknownOutcomeError(name, reason, httpStatus)
+    ? new UnknownOutcomeError(name, reason, httpStatus, text)
     : new ServiceUnavailableError(name, reason, httpStatus);
 
-function readable(bytes: Uint8Array): { readonly value: unknown } | undefined {
+function readable(bytes: Uint8Array): unknown {
   try {
-    return { value: readJson(bytes) };
+    return readJson(bytes);
   } catch {
     return undefined;
   }
@@ -129,7 +175,7 @@ interface ErrorBody {
   readonly ofReference: SaysOfReference;
   /** "Rate Expired": the quote ran out at the service. */
   readonly isRateExpired: boolean;
-  /** In a 404: it says that a record does not exist, in the service's own envelope or by the record's name. */
+  /** In a 404: it is about a record, and not about a path. */
   readonly saysNoRecord: boolean;
 }
 
@@ -141,9 +187,7 @@ const MAX_TEXTS = 100;
 const MAX_DEPTH = 4;
 
 /**
- * Reads an error body. "Shape of an error response body: not shown"; four are seen on the wire: `{success, message,
- * error_code, data: {errors}}`, the same without `error_code`, `{status: "error", message, error_code: "WORD"}` and
- * `{statusCode, message, error}`. Never throws.
+ * Reads an error body, whosever it is (`OWN_ERROR_BODIES`). Never throws.
  *
  * @param request its reference, which a text may repeat and which may contain any word; and the words of
  * `DUPLICATE_WORDS`
@@ -169,27 +213,12 @@ function readErrorBody(
     isRateExpired: /\b(rate|quote)\b.*\bexpired\b|\bexpired\b.*\b(rate|quote)\b/i.test(
       `${message ?? ''} ${code ?? ''}`.replaceAll('_', ' '),
     ),
-    saysNoRecord:
-      (isOwnEnvelope(root) || texts.some((text) => RECORD.test(text))) && !texts.some((text) => ROUTE.test(text)),
+    saysNoRecord: !texts.some((text) => ROUTE.test(text)),
   };
 }
 
 /** A router's reason: a path, or a word for one. Its 404 says nothing about a record. */
 const ROUTE = /\b(route|endpoint|static resource|upstream|application|host|method)\b|\w\/\w|(^|\s)\/\w/i;
-/** The interface's names for its records. */
-const RECORD =
-  /\b(reference|transaction|payment|deposit|withdrawal|invoice|order|onramp|offramp|transfer|send|record)\b/i;
-
-/**
- * With a reason in it, no router that we know of writes this: `{success: false}`, or `{status: "error", error_code}`.
- */
-function isOwnEnvelope(root: Readonly<Record<string, unknown>>): boolean {
-  const hasReason = asText(root['message']) !== undefined || asText(root['error_code']) !== undefined;
-  const isError =
-    String(root['success']) === 'false' || (root['status'] === 'error' && asText(root['error_code']) !== undefined);
-  return isError && hasReason;
-}
-
 /** `data` of an envelope that says DUPLICATE in the status of a record. */
 const saysDuplicate = (data: unknown): boolean => /^DUPLICATE/i.test(asText(asObject(data)['status']) ?? '');
 

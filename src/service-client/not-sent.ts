@@ -1,16 +1,6 @@
-/** Why the service cannot have executed a request. */
+/** Why a request was not sent. */
 export type NotSentReason =
-  | 'refused'
-  | 'dns'
-  | 'unreachable'
-  | 'tls'
-  | 'connect-timeout'
-  | 'connect'
-  | 'cancelled'
-  | 'expired'
-  | 'token'
-  | 'unauthorized'
-  | 'rate-limited';
+  'refused' | 'dns' | 'unreachable' | 'tls' | 'connect-timeout' | 'connect' | 'cancelled' | 'expired' | 'token';
 
 interface Proof {
   readonly codes: readonly string[];

@@ -44,9 +44,8 @@ type Call<N extends OperationName> = [OperationArgument<N>] extends [void]
 
 /**
  * One method for each operation: takes the body (or the path parameter), returns the answer's `data`. Each throws
- * InvalidRequestError, NotSentError, RateLimitedError, RejectedError; operations that move money or belong to the
- * account also throw DuplicateReferenceError and UnknownOutcomeError; the others ServiceUnavailableError and
- * ContractBrokenError.
+ * InvalidRequestError, NotSentError, TurnedAwayError, RejectedError; operations that move money or belong to the account
+ * also throw DuplicateReferenceError and UnknownOutcomeError; the others ServiceUnavailableError and ContractBrokenError.
  */
 export type ServiceClient = { readonly [N in OperationName]: Call<N> } & {
   /**

@@ -15,6 +15,7 @@ export interface ClaimRow {
   readonly reserved_at: number;
   readonly sending_at: number | null;
   readonly ended_at: number | null;
+  readonly turned_away: number;
   readonly answer: SqlBlob | null;
   readonly rejection: SqlBlob | null;
   readonly kept: SqlBlob | null;
@@ -43,6 +44,7 @@ export function claimOf(row: ClaimRow, sealed: Pick<SealedJson, 'open'>): Claim 
     reservedAt: iso(row.reserved_at),
     ...(row.sending_at === null ? {} : { sendingAt: iso(row.sending_at) }),
     ...(row.ended_at === null ? {} : { endedAt: iso(row.ended_at) }),
+    ...(row.turned_away > 0 ? { turnedAway: row.turned_away } : {}),
     ...(row.answer === null ? {} : { answer: open('answer', row.answer) }),
     ...(row.rejection === null ? {} : { rejection: open('rejection', row.rejection) as Rejection }),
     ...(row.kept === null ? {} : { kept: open('kept', row.kept) as KeptAnswer }),
@@ -60,14 +62,15 @@ function iso(ms: number): string {
 }
 
 /** What an existing claim with our own fingerprint means for this attempt. */
-export function reservationOf(claim: Claim, takenOver: boolean, sentBefore: boolean): Reservation {
+export function reservationOf(claim: Claim, takenOver: boolean, sendsOrdered: number): Reservation {
+  const sentBefore = sendsOrdered > 0 ? 'unknown' : claim.turnedAway === undefined ? undefined : 'turned-away';
   switch (claim.phase) {
     case 'reserved':
-      return { kind: 'reserved', takenOver, ...(sentBefore ? { sentBefore } : {}) };
+      return { kind: 'reserved', takenOver, ...(sentBefore === undefined ? {} : { sentBefore }) };
     case 'sending':
       return { kind: 'sending', since: claim.sendingAt ?? claim.reservedAt };
     case 'answered':
-      return { kind: 'answered', answer: claim.answer };
+      return { kind: 'answered', answer: claim.answer, ...(sentBefore === undefined ? {} : { isRepeat: true }) };
     case 'rejected':
       return { kind: 'rejected', rejection: claim.rejection ?? { httpStatus: 0, message: '' } };
     case 'void':
@@ -83,6 +86,9 @@ export const SELECT = `SELECT * FROM claims WHERE ${OF_KEY}`;
 export const SENDS_ORDERED = `(SELECT COUNT(*) FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
     AND o.action = 'send-again')`;
+
+/** An earlier POST of it was answered, or may have been executed: another send is a repeat. */
+export const SENT_BEFORE = `(claims.turned_away > 0 OR ${SENDS_ORDERED} > 0)`;
 
 /** A caller that names no epoch belongs to the current one; one that names no time means all of it. */
 export const LATEST = Number.MAX_SAFE_INTEGER;

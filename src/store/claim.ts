@@ -16,7 +16,8 @@ export interface ClaimKey {
 
 /**
  * `reserved(owner)` → `sending` → `answered` or `rejected`. Only the owner moves `reserved → sending`; after `sending`
- * only its owner sends again, after a proven not-sent error. `void`: nothing was sent and nothing ever will be.
+ * only its owner hands it back: after a proven not-sent error, or if the service says that it did not execute it.
+ * `void`: nothing was executed and nothing ever will be.
  */
 export type ClaimPhase = 'reserved' | 'sending' | 'answered' | 'rejected' | 'void';
 
@@ -32,6 +33,8 @@ export interface Claim extends ClaimKey {
   readonly reservedAt: string;
   readonly sendingAt?: string;
   readonly endedAt?: string;
+  /** How many of its POSTs the service answered, in its own words, as not executed. Absent: none. */
+  readonly turnedAway?: number;
   /** JSON value of the service's answer (`data`); only in `answered`. */
   readonly answer?: unknown;
   /** In `rejected`; in `sending`, a refusal that is not confirmed yet. */
@@ -44,11 +47,14 @@ export interface Claim extends ClaimKey {
   readonly erased?: true;
 }
 
-/** The claim of a flow that may never have asked for it. `epoch`: the one in which the flow was prepared. */
+/** The claim of a flow that may never have asked for it. */
 export interface UnsentClaim {
   readonly flowId: string;
   readonly fingerprint: string;
+  /** The epoch in which the flow was prepared. */
   readonly epoch?: number;
+  /** Nothing was executed if no more of its POSTs than these left, all turned away by the service. @default 0 */
+  readonly turnedAway?: number;
 }
 
 /** A person's order about a claim; kept for ever with the claim. */
@@ -59,8 +65,11 @@ export interface ClaimOrder {
 
 /** The result of an attempt's request for the right to send. */
 export type Reservation =
-  /** `sentBefore`: another send was ordered, so an earlier one may have been executed. */
-  | { readonly kind: 'reserved'; readonly takenOver: boolean; readonly sentBefore?: true }
+  /**
+   * `sentBefore`: this send is a repeat. `unknown`: it was ordered, so an earlier one may have been executed.
+   * `turned-away`: the service answered every earlier one as not executed.
+   */
+  | { readonly kind: 'reserved'; readonly takenOver: boolean; readonly sentBefore?: 'turned-away' | 'unknown' }
   /** Ours, and in `sending`: the POST may leave. */
   | { readonly kind: 'may-send'; readonly takenOver: boolean }
   /** Reserved by this attempt; the guard found an event that forbids `sending`. */
@@ -71,7 +80,8 @@ export type Reservation =
   | { readonly kind: 'other-deployment'; readonly store: string; readonly epoch: number }
   | { readonly kind: 'other-fingerprint' }
   | { readonly kind: 'sending'; readonly since: string }
-  | { readonly kind: 'answered'; readonly answer: unknown }
+  /** `isRepeat`: more than one POST of it may have left. */
+  | { readonly kind: 'answered'; readonly answer: unknown; readonly isRepeat?: true }
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
   | { readonly kind: 'void'; readonly reason: string };
 
@@ -104,7 +114,8 @@ export const isOver = (phase: ClaimPhase | undefined): boolean => phase === 'voi
  * has been closed since.
  */
 export async function wasSent(claims: Pick<ClaimStore, 'orders'>, claim: Claim): Promise<boolean> {
-  if (claim.sendingAt !== undefined || claim.phase === 'sending' || claim.phase === 'answered') return true;
+  if (claim.sendingAt !== undefined || claim.turnedAway !== undefined) return true;
+  if (claim.phase === 'sending' || claim.phase === 'answered') return true;
   const orders = await claims.orders(claim);
   return orders.some(({ action }) => action === 'send-again');
 }
@@ -157,6 +168,12 @@ export interface ClaimStore {
   release(key: ClaimKey, owner: string): Promise<boolean>;
 
   /**
+   * The same after the service answered, in its own words, that it did not execute it: the claim remembers that a POST
+   * left, and another send is a repeat.
+   */
+  turnAway(key: ClaimKey, owner: string): Promise<boolean>;
+
+  /**
    * The service executed it: `answered`, from any phase but `answered`, by any proof (the owner's answer, a status
    * lookup). Returns the state before, so that an answer that contradicts it can raise an alarm.
    */
@@ -193,6 +210,15 @@ export interface ClaimStore {
    * for another send, since the first one may have been executed.
    */
   voidUnsent(key: ClaimKey, attempt: UnsentClaim, reason: string): Promise<ClaimPhase>;
+
+  /**
+   * The same for several claims at once: all of them, or none. Returns those that stand in the way, whose POST may have
+   * been executed; none if all are `void` or `rejected` now.
+   */
+  voidAllUnsent(
+    claims: readonly (UnsentClaim & { readonly key: ClaimKey })[],
+    reason: string,
+  ): Promise<readonly ClaimKey[]>;
 
   /**
    * A person's decision on how a flow ended, as by `voidUnsent` and `recordDecision` for all its claims: at once, and

@@ -7,12 +7,13 @@ import {
   rowOf,
   SELECT,
   SENDS_ORDERED,
+  SENT_BEFORE,
   unlessEarlier,
   values,
   type ClaimRow,
   type SealedColumn,
 } from './claim-row.js';
-import type { ClaimKey, ClaimOrder, ClaimStore, ContradictionGuard, Reservation, UnsentClaim } from './claim.js';
+import type { ClaimKey, ClaimStore, ContradictionGuard, Reservation } from './claim.js';
 import {
   CAN_BE_ANSWERED,
   CAN_BE_CLOSED,
@@ -20,8 +21,8 @@ import {
   CAN_BE_TAKEN_OVER,
   ENDED_BY_ORDER,
   LAST_WORDS,
-  UNDER_WAY,
 } from './claim-steps.js';
+import { createClaimClosing } from './sql-claim-closing.js';
 import { guardSql, waitsToBeMatched } from './sql-guard.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import { readable, type SealedJson } from './store-key.js';
@@ -30,10 +31,10 @@ import { NEVER_RESERVED, newestMac, sameFingerprint } from '../protocol/fingerpr
 import type { Rejection } from '../protocol/messages.js';
 import { StoreUnavailableError } from './store-errors.js';
 
-/** The last order of another send was taken back: an attempt of that time must not leave the claim open to another one. */
-const HELD_BACK = `(${SENDS_ORDERED} > 0 AND 'held-back' = (SELECT o.action FROM claim_orders o
+/** Another send was taken back: an attempt of that time must not leave the claim open to another one. */
+const HELD_BACK = `(${SENT_BEFORE} AND 'held-back' = COALESCE((SELECT o.action FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
-    ORDER BY o.seq DESC LIMIT 1))`;
+    ORDER BY o.seq DESC LIMIT 1), ''))`;
 const SELECT_WITH_LAST_WORD = `SELECT claims.*, (SELECT action ${LAST_WORDS} ORDER BY o.seq DESC LIMIT 1) AS last_word
     FROM claims WHERE ${OF_KEY}`;
 const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;
@@ -41,12 +42,6 @@ const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FR
 const PURGED_AT_ONCE = 500;
 /** As the index `claims_with_answer` has it. */
 const HAS_ANSWER = `(answer IS NOT NULL OR rejection IS NOT NULL OR kept IS NOT NULL)`;
-
-interface Condition {
-  readonly sql: string;
-  readonly params: readonly SqlValue[];
-}
-const ALWAYS: Condition = { sql: 'true', params: [] };
 
 /** Each method is one transaction, and each transition one compare-and-set in it. */
 export function createSqlClaims(deps: {
@@ -69,6 +64,7 @@ export function createSqlClaims(deps: {
 
   const seal = (key: ClaimKey, column: SealedColumn, value: unknown): SqlValue =>
     value === undefined ? null : sealed.seal(placeOf(key, column), value);
+  const closing = createClaimClosing({ db, write, seal, sealed, now, guard });
 
   /** The compare-and-set before every POST. After a person's last word there is none. */
   const toSending = (key: ClaimKey, owner: string, unless?: ContradictionGuard, onlyIf = ''): Step => ({
@@ -78,55 +74,11 @@ export function createSqlClaims(deps: {
     params: [now(), ...values(key), owner, ...(unless ? guard.params(unless) : [])],
   });
 
-  /** Records a person's order about a claim, if it is there and the condition holds. */
-  const order = (key: ClaimKey, action: string, { actor, note }: ClaimOrder, onlyIf = ALWAYS): Step => ({
-    sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, at)
-          SELECT account, operation, reference, ?, ?, ?, ? FROM claims WHERE ${OF_KEY} AND ${onlyIf.sql}`,
-    params: [action, actor, seal(key, 'note', note), now(), ...values(key), ...onlyIf.params],
+  const handBack = (key: ClaimKey, owner: string, remembering = ''): Step => ({
+    sql: `UPDATE claims SET phase = 'reserved', sending_at = NULL${remembering}
+          WHERE ${OF_KEY} AND phase = 'sending' AND owner = ? AND NOT ${ENDED_BY_ORDER} AND NOT ${HELD_BACK}`,
+    params: [...values(key), owner],
   });
-
-  /** Another send that was ordered is off: a later attempt, by a reset in the UI, must not send. */
-  const takeBackSend = (key: ClaimKey, onlyIf: Condition): Step => ({
-    sql: `UPDATE claims SET phase = 'sending', sending_at = ?
-          WHERE ${OF_KEY} AND phase = 'reserved' AND ${SENDS_ORDERED} > 0 AND ${onlyIf.sql}`,
-    params: [now(), ...values(key), ...onlyIf.params],
-  });
-
-  const makeVoid = (
-    key: ClaimKey,
-    { flowId, fingerprint, epoch = LATEST }: UnsentClaim,
-    reason: string,
-    onlyIf: Condition,
-  ): Step => {
-    const at = now();
-    return {
-      sql: `INSERT INTO claims
-              (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at, ended_at, reason)
-            SELECT ?, ?, ?, ${unlessEarlier('void')}, '', ?, ?, ?, ?, ? WHERE ${onlyIf.sql}
-            ON CONFLICT (account, operation, reference) DO UPDATE
-            SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason
-            WHERE claims.phase = 'reserved' AND ${SENDS_ORDERED} = 0`,
-      params: [
-        ...values(key),
-        epoch,
-        flowId,
-        newestMac(fingerprint),
-        at,
-        at,
-        seal(key, 'reason', reason),
-        ...onlyIf.params,
-      ],
-    };
-  };
-
-  /** Whether one of these rows is this very order, from an attempt whose answer was lost. */
-  const isRecorded = (found: StepResult | undefined, key: ClaimKey, action: string, { actor, note }: ClaimOrder) =>
-    (found?.rows ?? []).some(
-      (row) =>
-        row['action'] === action &&
-        row['actor'] === actor &&
-        readable(() => sealed.open(placeOf(key, 'note'), row['note'] as SqlBlob)) === note,
-    );
 
   return {
     async reserve(key, { owner, flowId, fingerprint, epoch = LATEST, store }, unless): Promise<Reservation> {
@@ -157,7 +109,7 @@ export function createSqlClaims(deps: {
         { sql: SELECT_WITH_SENDS, params: values(key) },
         ...(unless === undefined
           ? []
-          : [toSending(key, owner, unless, `AND ${SENDS_ORDERED} = 0`), guard.countToMatch(unless)]),
+          : [toSending(key, owner, unless, `AND NOT ${SENT_BEFORE}`), guard.countToMatch(unless)]),
       ]);
       const ours = deployment?.rows[0];
       if (store !== undefined && (text(ours, 'id') !== store || integer(ours, 'epoch') < epoch)) {
@@ -174,11 +126,10 @@ export function createSqlClaims(deps: {
         if (await refreshKeys()) throw new StoreUnavailableError('KEYS_ROTATED', 'database');
         return { kind: 'other-fingerprint' };
       }
-      const sentBefore = integer(after?.rows[0], 'sends_ordered') > 0;
-      const isGuarded = found.phase === 'reserved' && unless !== undefined && !sentBefore;
-      return isGuarded
-        ? { kind: waitsToBeMatched(waiting) ? 'unmatched' : 'contradicted' }
-        : reservationOf(claimOf(found, sealed), takenOver, sentBefore);
+      const reservation = reservationOf(claimOf(found, sealed), takenOver, integer(after?.rows[0], 'sends_ordered'));
+      const isFirst = reservation.kind === 'reserved' && reservation.sentBefore === undefined;
+      if (isFirst && unless !== undefined) return { kind: waitsToBeMatched(waiting) ? 'unmatched' : 'contradicted' };
+      return reservation;
     },
 
     async markSending(key, owner, unless) {
@@ -193,14 +144,8 @@ export function createSqlClaims(deps: {
       return waitsToBeMatched(waiting) ? 'unmatched' : 'contradicted';
     },
 
-    release: (key, owner) =>
-      changed(key, [
-        {
-          sql: `UPDATE claims SET phase = 'reserved', sending_at = NULL
-                WHERE ${OF_KEY} AND phase = 'sending' AND owner = ? AND NOT ${ENDED_BY_ORDER} AND NOT ${HELD_BACK}`,
-          params: [...values(key), owner],
-        },
-      ]),
+    release: (key, owner) => changed(key, [handBack(key, owner)]),
+    turnAway: (key, owner) => changed(key, [handBack(key, owner, ', turned_away = claims.turned_away + 1')]),
 
     async recordAnswer(key, answer, came) {
       const [before] = await write(key, [
@@ -235,7 +180,7 @@ export function createSqlClaims(deps: {
     // The old owner may still wake up and call `release`: it must not be taken for the new one.
     orderSendAgain: (key, newOwner, given, sentUntilMs = LATEST) =>
       changed(key, [
-        order(key, 'send-again', given, {
+        closing.order(key, 'send-again', given, {
           params: [newOwner, sentUntilMs],
           sql: CAN_BE_SENT_AGAIN,
         }),
@@ -248,59 +193,17 @@ export function createSqlClaims(deps: {
 
     closeNotExecuted: (key, given, sentUntilMs = LATEST) =>
       changed(key, [
-        order(key, 'close-not-executed', given, { sql: CAN_BE_CLOSED, params: [sentUntilMs] }),
+        closing.order(key, 'close-not-executed', given, { sql: CAN_BE_CLOSED, params: [sentUntilMs] }),
         {
           sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ? WHERE ${OF_KEY} AND ${CAN_BE_CLOSED}`,
           params: [seal(key, 'reason', given.note), now(), ...values(key), sentUntilMs],
         },
       ]),
 
-    recordDecision: async (key, action, given) =>
-      (await write(key, [takeBackSend(key, ALWAYS), order(key, action, given)])).at(-1)?.changes === 1,
-
-    async voidUnsent(key, unsent, reason) {
-      const [, after] = await write(key, [makeVoid(key, unsent, reason, ALWAYS), { sql: SELECT, params: values(key) }]);
-      return rowOf(after)?.phase ?? 'void';
-    },
-
-    async closeByOrder(claims, action, given, unless) {
-      const [first, ...others] = claims;
-      if (first === undefined) {
-        const [allowed, waiting] = await db.read([
-          { sql: `SELECT 1 AS allowed WHERE ${guard.allows(unless)}`, params: guard.params(unless) },
-          guard.countToMatch(unless),
-        ]);
-        return allowed?.rows.length === 1 ? 'closed' : whyNot(waiting);
-      }
-      const note = seal(first.key, 'note', given.note);
-      // The guard is read by one statement, and all others depend on what that one did: the database may commit an
-      // event between two statements. The sealed note identifies the order.
-      const isClosed: Condition = {
-        sql: `EXISTS (SELECT 1 FROM claim_orders c
-              WHERE c.account = ? AND c.operation = ? AND c.reference = ? AND c.note = ?)`,
-        params: [...values(first.key), note],
-      };
-      const underWay: Condition = { sql: UNDER_WAY, params: [unless.flowId, unless.sentUntilMs ?? LATEST] };
-      const request = [
-        { sql: `SELECT action, actor, note FROM claim_orders WHERE ${OF_KEY}`, params: values(first.key) },
-        { sql: `SELECT ${underWay.sql} AS under_way`, params: underWay.params },
-        {
-          sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, at)
-                SELECT ?, ?, ?, ?, ?, ?, ? WHERE ${guard.allows(unless)} AND ${underWay.sql} = 0`,
-          params: [...values(first.key), action, given.actor, note, now(), ...guard.params(unless), ...underWay.params],
-        },
-        guard.countToMatch(unless),
-        ...claims.flatMap(({ key, ...unsent }) => [
-          makeVoid(key, unsent, given.note, isClosed),
-          takeBackSend(key, isClosed),
-        ]),
-        ...others.map(({ key }) => order(key, action, given, isClosed)),
-      ];
-      // No attempt marks one of these claims as sending between two of the statements.
-      const [before, sending, closed, waiting] = await db.write(request, turnOf.claims(claims.map(({ key }) => key)));
-      if (closed?.changes === 1 || isRecorded(before, first.key, action, given)) return 'closed';
-      return Number(sending?.rows[0]?.['under_way'] ?? 0) > 0 ? 'under-way' : whyNot(waiting);
-    },
+    recordDecision: closing.recordDecision,
+    voidUnsent: closing.voidUnsent,
+    voidAllUnsent: closing.voidAllUnsent,
+    closeByOrder: closing.closeByOrder,
 
     async get(key) {
       const [found] = await db.read([{ sql: SELECT, params: values(key) }]);
@@ -354,5 +257,3 @@ function bare({ httpStatus, message, code }: Rejection): Rejection {
 function changes(result: StepResult | undefined): number {
   return result?.changes ?? 0;
 }
-
-const whyNot = (counted: StepResult | undefined) => (waitsToBeMatched(counted) ? 'unmatched' : 'contradicted');

@@ -47,6 +47,7 @@ const OWN_ERRORS = [
   'StoreRequestError',
   'StoreTooNewError',
   'StoreUnavailableError',
+  'TurnedAwayError',
   'UnknownOutcomeError',
   'UnsafeAmountError',
 ] as const;

@@ -60,6 +60,29 @@ export async function openDecisionBench(
   };
 }
 
+/** Money of one operation, which can be stopped: then each attempt waits before it has its claim, and nothing leaves. */
+export function stoppable({ store: { claims } }: Pick<Stack, 'store'>, operation: OperationName) {
+  const reserve = claims.reserve.bind(claims);
+  const waiting = new Set<string>();
+  let stopped: ReturnType<typeof gate> | undefined;
+  claims.reserve = async (key, ...asks) => {
+    if (key.operation === operation && stopped !== undefined) {
+      waiting.add(key.reference);
+      await stopped.opened;
+    }
+    return reserve(key, ...asks);
+  };
+  return {
+    stop: () => void (stopped ??= gate()),
+    goOn: () => {
+      stopped?.open();
+      stopped = undefined;
+    },
+    /** References of which an attempt has waited. */
+    waiting,
+  };
+}
+
 export const resolve = (handle: WorkflowHandle, action: string) =>
   handle.executeUpdate('resolve', { args: [{ action, note: 'looked into it', actor: 'ada' }] });
 

@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { UNREADABLE } from '../../src/protocol/messages.js';
-import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
+import {
+  NotSentError,
+  RejectedError,
+  type ServiceClient,
+  UnknownOutcomeError,
+} from '../../src/service-client/index.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
@@ -14,14 +19,15 @@ describe('the deposit of a bridge transfer', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   /** What the service answers besides, or throws. */
   let answered: Record<string, unknown> | Error = {};
-  /** How often the service says yet that the rate expired. */
+  /** How often its quote yet expires before it is sent. */
   let expired = 0;
+  let monotonicMs = 0;
   /** How much crypto each further quote gives. */
   let offered: readonly number[] = [];
   /** Ids of the quotes that deposits came with. */
   let rates: unknown[] = [];
   beforeAll(async () => {
-    decisions = await openDecisionBench((service) => ({
+    const replaced = (service: ServiceClient): Partial<ServiceClient> => ({
       quoteBridge: async (body) => {
         const [crypto_amount, ...rest] = offered;
         offered = rest;
@@ -31,13 +37,15 @@ describe('the deposit of a bridge transfer', () => {
         rates.push(body.rate_id);
         if (expired > 0) {
           expired -= 1;
-          const refusal = { httpStatus: 400, message: 'Rate Expired', fields: [], isAboutReference: false };
-          throw new RejectedError('createBridgeDeposit', { ...refusal, isRateExpired: true });
+          // Its connection took longer than the quote lived.
+          monotonicMs += 60_000;
+          throw new NotSentError('createBridgeDeposit', 'expired');
         }
         if (answered instanceof Error) throw answered;
         return { ...(await service.createBridgeDeposit(body)), ...answered };
       },
-    }));
+    });
+    decisions = await openDecisionBench(replaced, { monotonicMs: () => monotonicMs });
   });
   afterAll(() => decisions.close());
 
@@ -96,7 +104,7 @@ describe('the deposit of a bridge transfer', () => {
     jest.restoreAllMocks();
   });
 
-  describe('whose rate expired', () => {
+  describe('whose quote expired before it was sent', () => {
     const requoted = async (times: number, gives: readonly number[], more: Record<string, unknown> = {}) => {
       answered = {};
       [expired, offered, rates] = [times, gives, []];

@@ -48,30 +48,27 @@ describe('an invoice that its page pays just before we do, so that ours is refus
   };
 
   test.each([
-    ['for its content', 'rejected', async () => alreadyPaid()],
-    ['as a duplicate', 'answered', async () => new DuplicateReferenceError('payInvoice', 409)],
-    ['while a trusted event reports the other one', 'rejected', reportedMeanwhile],
-  ])(
-    'is followed, if ours is refused %s: an attempt of the page that fails ends nothing',
-    async (_, phase, refusal) => {
-      shown = undefined;
-      answerOurs = refusal;
-      const reference = newReference('page-first');
-      const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
-      const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
-      const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
-      await known(handle, 'PROCESSING');
-      shown = 'FAILED';
-      await handle.signal('events', [trusted('FAILED', { source: 'webhook' })]);
-      await known(handle, 'FAILED');
-      const seen = failuresShown;
-      await until('its failure to be looked up, more than once', async () => failuresShown > seen + 2);
-      shown = 'SUCCESSFUL';
-      await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
-      expect(await ended(handle)).toMatchObject({ state: 'completed' });
-      // Our order to pay was refused, and is not answered by what the other payer did.
-      const key = { account: ACCOUNT, operation: 'payInvoice', reference };
-      expect(await decisions.store.claims.get(key)).toMatchObject({ phase });
-    },
-  );
+    ['for its content', async () => alreadyPaid()],
+    ['as a duplicate', async () => new DuplicateReferenceError('payInvoice', 409)],
+    ['while a trusted event reports the other one', reportedMeanwhile],
+  ])('is followed, if ours is refused %s: an attempt of the page that fails ends nothing', async (_, refusal) => {
+    shown = undefined;
+    answerOurs = refusal;
+    const reference = newReference('page-first');
+    const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
+    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    await known(handle, 'PROCESSING');
+    shown = 'FAILED';
+    await handle.signal('events', [trusted('FAILED', { source: 'webhook' })]);
+    await known(handle, 'FAILED');
+    const seen = failuresShown;
+    await until('its failure to be looked up, more than once', async () => failuresShown > seen + 2);
+    shown = 'SUCCESSFUL';
+    await handle.signal('events', [trusted('SUCCESSFUL', { source: 'webhook' })]);
+    expect(await ended(handle)).toMatchObject({ state: 'completed' });
+    // It may be ours: something on the way may have sent it twice.
+    const key = { account: ACCOUNT, operation: 'payInvoice', reference };
+    expect(await decisions.store.claims.get(key)).toMatchObject({ phase: 'answered' });
+  });
 });

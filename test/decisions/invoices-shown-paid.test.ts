@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import { RateLimitedError, RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
+import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { newReference } from '../harness/references.js';
@@ -17,15 +17,13 @@ import {
   parked,
   READING_MS,
   resolve,
+  stoppable,
   TIME_SCALE,
 } from './bench.js';
 
 const HOUR_MS = 3_600_000;
-/** Our payment is not taken, and tried again in an hour. */
-let isBusy = true;
 /** It is sent, and not answered. */
 let isLost = false;
-let tries = 0;
 /** How often the lookup is still to show what the customer has paid on the invoice's page, before an older copy answers. */
 let timesShown = 0;
 /** What else the payment's lookup waits for. */
@@ -37,11 +35,10 @@ const refusal = { httpStatus: 403, fields: [], isRateExpired: false, isAboutRefe
 
 describe('an invoice that the lookup has once shown as paid', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  let money: ReturnType<typeof stoppable>;
   beforeAll(async () => {
     decisions = await openDecisionBench((service) => ({
       async payInvoice(body, options) {
-        tries += 1;
-        if (isBusy) throw new RateLimitedError('payInvoice', HOUR_MS);
         if (isLost) throw new UnknownOutcomeError('payInvoice', 'timeout');
         return service.payInvoice(body, options);
       },
@@ -60,25 +57,27 @@ describe('an invoice that the lookup has once shown as paid', () => {
         return service.getInvoice(referenceId);
       },
     }));
+    money = stoppable(decisions, 'payInvoice');
   });
   afterAll(() => decisions.close());
   afterEach(() => void jest.restoreAllMocks());
 
   const start = async (word: string, more: Record<string, unknown>) => {
-    [isBusy, tries, timesShown, held] = [true, 0, 0, undefined];
+    money.stop();
+    [timesShown, held] = [0, undefined];
     const reference = newReference(word);
-    const money = { currency: 'KES', amount: '1000.50', bank };
-    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: 1_800_000, ...more };
+    const owed = { currency: 'KES', amount: '1000.50', bank };
+    const input = { referenceId: reference, ...owed, timeScale: TIME_SCALE, deadlineSeconds: 1_800_000, ...more };
     return { reference, handle: await decisions.bench.startFlow('invoice-payment', reference, input) };
   };
   const waiting = async (word: string) => {
     const { reference, handle } = await start(word, { payment: { mobileMoney } });
-    await until('the payment to be tried', async () => tries === 1);
+    await until('the payment to be tried', async () => money.waiting.has(reference));
     timesShown = 1;
     return { reference, handle };
   };
   const expectFollowed = async ({ reference, handle }: { reference: string; handle: WorkflowHandle }) => {
-    isBusy = false;
+    money.goOn();
     await decisions.bench.pass(HOUR_MS);
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
@@ -106,7 +105,7 @@ describe('an invoice that the lookup has once shown as paid', () => {
     await resolve(handle, 'keep-waiting');
     isRefused = { invoice: false, payment: false };
     await decisions.bench.pass(60_000 * TIME_SCALE);
-    isBusy = false;
+    money.goOn();
     await handle.executeUpdate('pay', { args: [{ mobileMoney, actor: 'ann' }] });
     expect((await noted(handle, 'accepted', '', 2)).view.outcome).toBeNull();
     await handle.terminate();
@@ -129,7 +128,7 @@ describe('an invoice that the lookup has once shown as paid', () => {
     await noted(flow.handle, 'awaiting-payment');
     const lookup = gate();
     held = lookup.opened;
-    isBusy = false;
+    money.goOn();
     const pay = flow.handle.executeUpdate('pay', { args: [{ mobileMoney, actor: 'ann' }] });
     await until('the lookup', async () => isHeld);
     timesShown = 1;
@@ -159,7 +158,8 @@ describe('an invoice that the lookup has once shown as paid', () => {
     async (word) => {
       const { handle } = await start('sent', {});
       await noted(handle, 'awaiting-payment');
-      [isBusy, isLost] = [false, true];
+      money.goOn();
+      isLost = true;
       await handle.executeUpdate('pay', { args: [{ mobileMoney, actor: 'ann' }] }).catch(() => undefined);
       await parked(handle);
       const { claims } = decisions.store;
@@ -224,6 +224,8 @@ describe('an invoice that the lookup has once shown as paid', () => {
     await decisions.bench.pass(READING_MS);
     await refused;
     away.mockRestore();
+    const isVoid = async () => (await claims.ofFlow(flow.handle.workflowId)).some(({ phase }) => phase === 'void');
+    await until('its claim to be void', isVoid);
     await expectFollowed(flow);
   });
 

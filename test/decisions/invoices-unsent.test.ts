@@ -1,18 +1,13 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import {
-  RateLimitedError,
-  RejectedError,
-  ServiceUnavailableError,
-  UnknownOutcomeError,
-} from '../../src/service-client/index.js';
+import { RejectedError, ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Invoice, InvoicePayment } from '../../src/contract/invoice.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { eventOfRow } from '../../src/flows/event-of-row.js';
 import { labelCallback } from '../../src/gateway/inbound/match-webhook.js';
 import { anEvent } from '../store/temporary-store.js';
-import { ended, entriesOf, gate, noted, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
+import { ended, entriesOf, gate, noted, openDecisionBench, parked, resolve, stoppable, TIME_SCALE } from './bench.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -35,9 +30,6 @@ const refused = () => {
 
 /** The answer that an invoice exists is lost. */
 let isGenerationLost = false;
-/** The service accepts no payment: each attempt is proven not sent, and repeated in an hour. */
-let isBusy = false;
-const triedInVain = new Set<string>();
 /** The answer of the invoice's own lookup; undefined: the sandbox's. */
 let invoice: (() => Promise<Invoice>) | undefined;
 const noInvoice =
@@ -51,17 +43,13 @@ const showsOnly = (shown: Record<string, unknown>) => () =>
 
 describe('an invoice whose payment by us waits to be sent', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  let money: ReturnType<typeof stoppable>;
   beforeAll(async () => {
     decisions = await openDecisionBench((service) => ({
       async createInvoice(body, options) {
         const created = await service.createInvoice(body, options);
         if (isGenerationLost) throw new UnknownOutcomeError('createInvoice', 'timeout');
         return created;
-      },
-      async payInvoice(body, options) {
-        if (!isBusy) return service.payInvoice(body, options);
-        triedInVain.add(body.referenceId);
-        throw new RateLimitedError('payInvoice', HOUR_MS);
       },
       async getInvoice(reference) {
         return invoice === undefined ? service.getInvoice(reference) : invoice();
@@ -70,6 +58,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
         return answer === undefined ? service.getInvoicePayment(reference) : answer();
       },
     }));
+    money = stoppable(decisions, 'payInvoice');
   });
   afterAll(() => decisions.close());
 
@@ -80,11 +69,11 @@ describe('an invoice whose payment by us waits to be sent', () => {
     return { reference, handle: await decisions.bench.startFlow('invoice-payment', reference, input) };
   };
   const TO_BE_PAID = { payment: { mobileMoney }, deadlineSeconds: 1_800_000 };
-  /** The lookup has said "not paid", and one attempt was made. */
+  /** The lookup has said "not paid", and one attempt waits. */
   const waiting = async (word: string, more = {}) => {
-    isBusy = true;
+    money.stop();
     const { reference, handle } = await start(word, { ...TO_BE_PAID, ...more });
-    await until('the payment to be tried', async () => triedInVain.has(reference));
+    await until('the payment to be tried', async () => money.waiting.has(reference));
     return { reference, handle };
   };
   const expectFollowed = async ({ reference, handle }: { reference: string; handle: WorkflowHandle }) => {
@@ -95,7 +84,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
   };
 
   test('is paid after a cancel that was refused, since a webhook was still being matched', async () => {
-    isBusy = false;
+    money.goOn();
     invoice = () => Promise.reject(new ServiceUnavailableError('getInvoice', 'http-status', 503));
     const { reference, handle } = await start('cancel-refused', TO_BE_PAID);
     await noted(handle, 'accepted');
@@ -113,7 +102,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
 
   /** The invoice exists, is to be paid at once, and cannot be compared with what was asked for. */
   const unread = async (word: string, answers: () => Promise<Invoice>) => {
-    isBusy = false;
+    money.goOn();
     invoice = answers;
     const { reference, handle } = await start(word, TO_BE_PAID);
     await noted(handle, isGenerationLost ? 'outcome-unknown' : 'reading-invoice');
@@ -162,7 +151,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
 
   /** The invoice exists, and its payment is not ordered yet. */
   const unordered = async (word: string, deadlineSeconds: number) => {
-    isBusy = false;
+    money.goOn();
     const flow = await start(word, { deadlineSeconds });
     await noted(flow.handle, 'awaiting-payment');
     return flow;
@@ -225,7 +214,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
   test('is not paid by an attempt that comes long after the lookup said "not paid": it is asked again', async () => {
     const flow = await waiting('waited');
     answer = paid;
-    isBusy = false;
+    money.goOn();
     await decisions.bench.pass(HOUR_MS);
     await expectFollowed(flow);
   });
@@ -233,7 +222,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
   test('is not paid by an attempt that comes after a trusted event that cannot be read, though the lookup says "not paid"', async () => {
     const flow = await waiting('unread-meanwhile');
     await unreadWebhook(flow.reference);
-    isBusy = false;
+    money.goOn();
     await decisions.bench.pass(HOUR_MS);
     expect((await parked(flow.handle)).parked).toMatchObject({
       reason: 'unknown_outcome',
@@ -248,7 +237,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
   test('is not paid while the service cannot say whether it was meanwhile, and once it says "not paid"', async () => {
     const { reference, handle } = await waiting('cannot-tell');
     answer = refused;
-    isBusy = false;
+    money.goOn();
     await decisions.bench.pass(HOUR_MS + 60_000);
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
     answer = undefined;
@@ -262,7 +251,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     const flow = await waiting('cancelled');
     answer = paid;
     await expect(flow.handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toThrow();
-    isBusy = false;
+    money.goOn();
     await decisions.bench.pass(HOUR_MS);
     await expectFollowed(flow);
   });
@@ -285,7 +274,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     const key = { account: ACCOUNT, operation: 'payInvoice', reference };
     await until('the claim to be void', async () => (await claims.get(key))?.phase === 'void');
     slow.mockRestore();
-    isBusy = false;
+    money.goOn();
     await decisions.bench.pass(HOUR_MS);
     expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
@@ -335,7 +324,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
       expect((await parked(flow.handle)).parked?.reason).toBe(parksAs);
       answer = paid;
     }
-    isBusy = false;
+    money.goOn();
     await expectFollowed(flow);
   });
 });

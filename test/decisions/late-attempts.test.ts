@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createFlowStepActivities } from '../../activities/flow-steps.js';
 import type { ClaimStepOrder } from '../../activities/types.js';
 import { RejectedError } from '../../src/service-client/index.js';
@@ -23,9 +23,6 @@ beforeAll(async () => {
     },
   }));
   late = (order) => createFlowStepActivities(decisions.bench.deps).submitStep({ ...order, reviewedEventIds: [] });
-});
-afterEach(() => {
-  jest.restoreAllMocks();
 });
 afterAll(() => decisions.close());
 
@@ -54,27 +51,10 @@ test('a flow whose rate is said to have expired is not called failed if the look
   await handle.terminate();
 });
 
-test('an attempt that is late sends nothing after its flow ended because the rate had expired', async () => {
+test('an attempt that is late sends nothing after its flow ended because the service refused its rate', async () => {
   const { handle, order, executions } = await started('ended');
-  expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'quote_rejected' });
+  expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'rejected_by_service' });
   isRefused = false;
-  expect(await late(await order())).toMatchObject({ kind: 'void' });
+  expect(await late(await order())).toMatchObject({ kind: 'rejected' });
   expect(await executions()).toBe(0);
-});
-
-test('a flow whose rate had expired is not called failed if another attempt is sending: it is followed', async () => {
-  const { claims } = decisions.store;
-  const release = claims.release.bind(claims);
-  jest.spyOn(claims, 'release').mockImplementation(async (key, owner) => {
-    const isReleased = await release(key, owner);
-    isRefused = false;
-    await late(await (await flow).order());
-    return isReleased;
-  });
-  const flow = started('sending');
-  const { handle, executions } = await flow;
-  const { view } = await untilFlow(handle, (report) => ['tracking', 'crypto-leg', 'done'].includes(report.view.stage));
-  expect(view.outcome).toBeNull();
-  expect(await executions()).toBe(1);
-  await handle.terminate();
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { RejectedError } from '../../src/service-client/index.js';
+import { NotSentError, type ServiceClient } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { transferInput } from '../harness/inputs.js';
@@ -7,13 +7,14 @@ import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';
 import { ended, openDecisionBench, parked, READING_MS, refused, TIME_SCALE } from './bench.js';
 
-describe('a deposit whose rate is said to have expired, and that gets no new quote', () => {
+describe('a deposit whose quote expired before it was sent, and that gets no new one', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   const expired = new Set<string>();
+  let monotonicMs = 0;
   /** What happens when the new quote is refused. */
   let atRefusal = () => undefined as void;
   beforeAll(async () => {
-    decisions = await openDecisionBench((service) => ({
+    const replaced = (service: ServiceClient): Partial<ServiceClient> => ({
       quoteBridge: (body) => {
         if (expired.size === 0) return service.quoteBridge(body);
         atRefusal();
@@ -21,10 +22,12 @@ describe('a deposit whose rate is said to have expired, and that gets no new quo
       },
       createBridgeDeposit: ({ provider_reference_id: reference }) => {
         expired.add(reference);
-        const refusal = { httpStatus: 400, message: 'Rate Expired', fields: [], isAboutReference: false };
-        return Promise.reject(new RejectedError('createBridgeDeposit', { ...refusal, isRateExpired: true }));
+        // Its connection took longer than the quote lived.
+        monotonicMs += 60_000;
+        return Promise.reject(new NotSentError('createBridgeDeposit', 'expired'));
       },
-    }));
+    });
+    decisions = await openDecisionBench(replaced, { monotonicMs: () => monotonicMs });
   });
   afterAll(() => decisions.close());
 

@@ -133,12 +133,12 @@ describe('a rate that has expired, as the service says', () => {
     return decisions.bench.startFlow('offramp', reference, { ...offramp.input(reference), ...LONG });
   };
 
-  test('ends its flow with nothing moved, and without an answer', async () => {
+  test('is a refusal like any other, once the lookup shows nothing', async () => {
     expired();
     const handle = await start();
-    expect(await answerOf(handle)).toEqual({ kind: 'none', reason: 'quote_rejected' });
-    expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'quote_rejected' });
-    expect(await claimOf(handle.workflowId)).toMatchObject({ phase: 'void' });
+    expect(await answerOf(handle)).toMatchObject({ kind: 'rejected', httpStatus: 400 });
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'rejected_by_service' });
+    expect(await claimOf(handle.workflowId)).toMatchObject({ phase: 'rejected' });
   });
 
   test('ends no flow if a trusted event reports what it would have paid: that is followed', async () => {

@@ -6,7 +6,7 @@ import { type Stack, withStack } from './stack.js';
 const CALLBACK_SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 
 /** What leaves a transfer no other way than a person's decision. */
-const PARKS = new Set(['no-settlement-ever', 'mismatching-amount', 'failed-refund-begun']);
+const PARKS = new Set(['no-settlement-ever', 'mismatching-amount', 'failed-refund-begun', 'rate-expired']);
 
 describe('bridge transfers through gateway, worker and sandbox', () => {
   let stack: Stack;
@@ -35,7 +35,7 @@ describe('bridge transfers through gateway, worker and sandbox', () => {
     ['failed-refund-begun', 'parked', { refund: { auto: true } }],
     ['failed-early', 'failed', {}],
     ['rejected', 'failed', {}],
-    ['rate-expired', 'completed', {}],
+    ['rate-expired', 'parked', {}],
     ['no-settlement-ever', 'parked', {}],
     ['mismatching-amount', 'parked', {}],
   ])('a transfer that is "%s" at the service ends as %s', async (ending, state, more) => {

@@ -1,14 +1,17 @@
+import { ANSWER_BODIES, meaningOfAnswer, OWN_ERROR_BODIES } from '../../src/contract/answers.js';
 import { ACTIONS, ASKED, ENDS, POSTS, PAYMENT_EVIDENCE } from './combinations.js';
 import {
   CLAIM_SAYS,
   endStep,
   ENDINGS,
   EVIDENCE,
+  beforeRepeat,
   executed,
   LOOKUP_SAYS,
   maySend,
   postStep,
   refundRefusal,
+  refusalStands,
   refusedStep,
   REPEATS,
   TRUSTED_SAY,
@@ -23,10 +26,11 @@ import type { ParkAction } from '../../src/protocol/vocabulary.js';
 const HEAD = `# Decisions about money
 
 Every question about the outside world has three answers: **shown, absent, cannot tell**. A lookup that answers with the
-record shows it. Only the service's own "not found" (404 with a reason in a readable body) is an absence. A refusal (400,
+record shows it. Only the service's own "not found" (404 in one of its own error bodies) is an absence. A refusal (400,
 403, 422), a 404 that the service did not write, 5xx, a timeout and an unreadable body show nothing: the lookup is repeated, ever
 more slowly, also while the flow is parked. If the record has another amount, currency or receiver, the
-answer is \`other\`: the flow parks for a person.
+answer is \`other\`: the flow parks for a person. If the record is there and says nothing about the POST, because it may be
+older or lacks what would identify it, the lookup proves nothing, which is another answer than that there is no lookup.
 
 What a flow does by itself is decided in [src/protocol/decisions.ts](../src/protocol/decisions.ts), and what a person may order in
 [src/protocol/legal-orders.ts](../src/protocol/legal-orders.ts): the workflows and the gateway make evidence of claims, lookups and
@@ -65,8 +69,86 @@ const PROVEN: readonly (readonly Ending[])[] = [
 
 /** The page with all tables. */
 export function decisionsDocument(): string {
-  return [HEAD, claims(), posts(), vetoes(), reserved(), refused(), ends(), orders(), terminated(), refunds()].join(
-    '\n',
+  return [
+    HEAD,
+    answers(),
+    refusals(),
+    turnedAway(),
+    claims(),
+    posts(),
+    vetoes(),
+    reserved(),
+    refused(),
+    ends(),
+    orders(),
+    terminated(),
+    refunds(),
+  ].join('\n');
+}
+
+/** Statuses that mean the same, by one of them. */
+const STATUSES = {
+  '2xx': [200, 201, 299],
+  '400, 403, 404, 422': [400, 403, 404, 422],
+  '401, 429': [401, 429],
+  '409': [409],
+  'any other': [100, 199, 300, 304, 402, 405, 408, 410, 418, 451, 500, 502, 503, 599],
+} as const;
+
+const BODIES: Readonly<Record<(typeof ANSWER_BODIES)[number], string>> = {
+  done: "the service's envelope of success",
+  duplicate: 'its own error body, with words for a known reference; or a record with the status DUPLICATE',
+  refused: 'its own error body, with any other reason',
+  contradictory: 'its own error body, with a whole record in it',
+  foreign: 'anything else: a page, problem+json, no body, another JSON',
+};
+
+function answers(): string {
+  const rows = ANSWER_BODIES.map((body) => [
+    BODIES[body],
+    ...Object.values(STATUSES).map((statuses) =>
+      [...new Set(statuses.map((status) => meaningOfAnswer(status, body)))].join(),
+    ),
+  ]);
+  const own = Object.values(OWN_ERROR_BODIES).map(({ example }) => `\`${JSON.stringify(example)}\``);
+  const text = [
+    "The answer to a POST that moves money, by its body and then by its status ([answers.ts](../src/contract/answers.ts)). Only the service's own error bodies are its words. They are these four, each with a reason:",
+    '',
+    ...own.map((body) => `- ${body}`),
+    '',
+    'What the others say is shown to a person, and never believed. *unknown*: it may have been executed. *not-executed*: turned away, and sent again after the hint, as a repeat: the claim remembers that a POST left. *refused*: see below. *duplicate*: looked up, and adopted only if amount, currency and receiver match. An answer that is lost is unknown; a connection that was never made is proven not sent.',
+  ].join('\n');
+  return section('What an answer means', text, ['body', ...Object.keys(STATUSES)], rows);
+}
+
+const REFUSALS = {
+  'its first POST': { before: 'nothing', isAboutReference: false, isRateExpired: false },
+  'after POSTs that were all turned away': { before: 'turned-away', isAboutReference: false, isRateExpired: false },
+  'after one that may have been executed': { before: 'unknown', isAboutReference: false, isRateExpired: false },
+  'in words about the reference': { before: 'nothing', isAboutReference: true, isRateExpired: false },
+  '"rate expired"': { before: 'nothing', isAboutReference: false, isRateExpired: true },
+} as const;
+
+function refusals(): string {
+  const rows = LOOKUP_SAYS.map((lookup) => [
+    lookup,
+    ...Object.values(REFUSALS).map((refusal) => (refusalStands({ lookup, ...refusal }) ? 'rejected' : 'unknown')),
+  ]);
+  return section(
+    'A POST that the service refuses in its own words',
+    'Something on the way may have sent it twice, and the refusal is of the second copy. So *absent* is three lookups over ten seconds, all of them "not found"; of the payment of an invoice, all of them unpaid. An unknown one is looked up for the whole window, with the refusal kept beside it. "Rate expired" is sent again, with a new quote, only if `DUPLICATE_REFERENCE` says that a repeat is safe, and after the window. A POST that was turned away each time is closed at a stop or the deadline if its refusal stands like one after POSTs that were all turned away: otherwise no end says that nothing moved.',
+    ['lookup', ...Object.keys(REFUSALS)],
+    rows,
+  );
+}
+
+function turnedAway(): string {
+  const rows = LOOKUP_SAYS.map((lookup) => [lookup, beforeRepeat(lookup, false), beforeRepeat(lookup, true)]);
+  return section(
+    'Right before a repeat',
+    'Of a POST that was turned away, or that a setting or a person sends again: by a lookup that is made then. A trusted event that the flow has not judged holds it back as well.',
+    ['lookup', 'then', 'if the person who ordered it was shown that it cannot be looked up'],
+    rows,
   );
 }
 
@@ -119,7 +201,7 @@ function reserved(): string {
   );
   return section(
     'Sent with a new quote, or by an order',
-    'After "rate expired" the claim is handed back: it is `reserved`, or `ordered` if an earlier send was made before. Once the new quote is there, and right before a send that was ordered, trusted events are judged again.',
+    'If the quote expired before it was sent, the claim is `reserved` for another one. Once that is there, and right before a send that was ordered (`ordered`), trusted events are judged again.',
     ['claim', 'trusted events', 'then'],
     rows,
   );

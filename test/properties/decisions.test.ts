@@ -52,9 +52,10 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations, by $
       expect(wrong(sends, ({ lookup, trusted }) => lookup === 'other' || trusted === 'other')).toEqual([]);
       expect(wrong(sends, ({ claim }) => ['answered', 'rejected', 'void'].includes(claim))).toEqual([]);
       const repeats = sends.filter((post) => !wasNeverSent(post));
-      // The service itself said "not found" for the whole window; or it has no lookup, and is known to accept a repeat.
+      // The service itself said "not found" for the whole window; or it cannot, and is known to accept a repeat.
       expect(wrong(repeats, ({ windowOver, overdue }) => !windowOver || overdue)).toEqual([]);
-      expect(wrong(repeats, ({ lookup }) => lookup !== 'absent' && lookup !== 'no-lookup')).toEqual([]);
+      const allowing = ['absent', 'proves-nothing', 'no-lookup'];
+      expect(wrong(repeats, ({ lookup }) => !allowing.includes(lookup))).toEqual([]);
       expect(wrong(repeats, ({ untrusted, saidToExist }) => untrusted || saidToExist)).toEqual([]);
       expect(repeats.length > 0).toBe(repeat !== 'unknown');
     }
@@ -110,6 +111,7 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations, by $
     expect(Object.fromEntries(reasons)).toEqual({
       absent: 'not_found_at_service',
       'cannot-tell': 'could_not_ask',
+      'proves-nothing': 'unknown_outcome',
       'no-lookup': 'unknown_outcome',
     });
   });

@@ -42,6 +42,10 @@ describe('the faults of the sandbox', () => {
     ['slow', { delayMs: 5 }, 200, 1],
     ['duplicate-answer', {}, 409, 1],
     ['duplicate-answer', { commit: false, status: 400 }, 400, 0],
+    ['refused', {}, 400, 0],
+    ['refused', { commit: true, status: 422 }, 422, 1],
+    ['page', {}, 403, 1],
+    ['page', { commit: false, status: 429 }, 429, 0],
   ])('with %s %j answer %s with %i executions, and are logged', async (kind, options, status, executed) => {
     await fault({ kind, first: 1, ...options });
     expect(await outcomeOf(rig.deposit('r1'))).toBe(status);

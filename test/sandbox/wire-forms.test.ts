@@ -119,6 +119,7 @@ describe('the error bodies of the sandbox', () => {
       statusCode: 400,
       message: expect.stringContaining('amount'),
       error: 'Bad Request',
+      data: {},
     });
   });
 

@@ -51,7 +51,7 @@ describe('a refusal calls the reference a duplicate', () => {
   });
 
   it.each<[string, unknown]>([
-    ['error', { statusCode: 400, message: 'Bad Request', error: 'Transaction already exists' }],
+    ['error', { statusCode: 400, message: 'Bad Request', error: 'Transaction already exists', data: {} }],
     ['error_code', { status: 'error', message: 'Bad Request', error_code: 'REFERENCE_ALREADY_USED' }],
     ['code', { success: false, message: 'no', code: 'alreadyExists' }],
     ['data.errors, as sentences', { success: false, message: 'no', data: { errors: ['referenceId must be unique'] } }],

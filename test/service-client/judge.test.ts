@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { OWN_ERROR_BODIES } from '../../src/contract/answers.js';
 import type { OperationName } from '../../src/contract/index.js';
 import { judge, readJson, type JudgeOptions } from '../../src/service-client/judge.js';
 import type { WireResult } from '../../src/service-client/send.js';
@@ -46,6 +47,7 @@ describe('what is judged of a request', () => {
     [399, 'redirect'],
     [299, 'unreadable-body'],
     [402, 'http-status'],
+    [403, 'http-status'],
     [199, 'http-status'],
     [500, 'http-status'],
   ])('with the status %d is in doubt (%s)', (httpStatus, reason) => {
@@ -53,10 +55,79 @@ describe('what is judged of a request', () => {
     expect(read(httpStatus, '<html>')).toMatchObject({ name: 'ServiceUnavailableError', reason, httpStatus });
   });
 
-  it('waits for as long as a 429 asks, in its header or its body', () => {
-    expect(judged('sendCrypto', answer(429, '', { 'retry-after': '7' }))).toMatchObject({ retryAfterMs: 7_000 });
-    expect(sent(429, { retry_after: 9 })).toMatchObject({ name: 'RateLimitedError', retryAfterMs: 9_000 });
+  it('waits for as long as a 429 of the service asks, in its header or its body', () => {
+    const limited = { success: false, message: 'Too many requests' };
+    expect(judged('sendCrypto', answer(429, limited, { 'retry-after': '7' }))).toMatchObject({ retryAfterMs: 7_000 });
+    expect(sent(429, { ...limited, retry_after: 9 })).toMatchObject({ name: 'RateLimitedError', retryAfterMs: 9_000 });
+    expect(sent(401, limited)).toMatchObject({ name: 'TurnedAwayError', reason: 'unauthorized' });
   });
+
+  it('is turned away for a read by a 401 or a 429 of anything on the way: nothing is lost by asking again', () => {
+    expect(judged('getCryptoSend', answer(429, '<html>', { 'retry-after': '7' }))).toMatchObject({
+      name: 'RateLimitedError',
+      retryAfterMs: 7_000,
+    });
+    expect(read(401, '')).toMatchObject({ name: 'TurnedAwayError', reason: 'unauthorized' });
+    expect(judged('createApiKey', answer(429, '<html>'))).toMatchObject({ name: 'UnknownOutcomeError' });
+  });
+
+  it.each([400, 401, 403, 404, 409, 422, 429])(
+    'with the status %d is in doubt unless the service wrote it: for money and the account unknown, else asked again',
+    (httpStatus) => {
+      const foreign = [
+        '',
+        '<html>Forbidden</html>',
+        {},
+        [],
+        'null',
+        { message: 'Forbidden' },
+        { type: 'about:blank', title: 'Forbidden', status: httpStatus, detail: 'by a rule' },
+        // Of web frameworks.
+        { statusCode: httpStatus, error: 'Forbidden', message: 'Rate limit exceeded' },
+        { success: false },
+        { success: false, message: ' ' },
+        { success: true, message: 'ok', data: record },
+        { status: 'error', message: 'no' },
+        { statusCode: 500, message: 'no', error: 'no', data: {} },
+        { error: 'reference already exists' },
+      ];
+      for (const body of foreign) {
+        const doubt = { name: 'UnknownOutcomeError', reason: 'http-status', httpStatus };
+        expect([body, sent(httpStatus, body)]).toMatchObject([body, doubt]);
+        expect(judged('createApiKey', answer(httpStatus, body))).toMatchObject(doubt);
+        if (httpStatus === 401 || httpStatus === 429) continue;
+        expect(read(httpStatus, body)).toMatchObject({ name: 'ServiceUnavailableError', httpStatus });
+      }
+    },
+  );
+
+  it('in doubt keeps what its answer says for a person, redacted, by whomever it is', () => {
+    const redact = (text: string) => text.replaceAll('secret', '…');
+    const text = (httpStatus: number, body: unknown) => (sent(httpStatus, body, { redact }) as { text?: string }).text;
+    expect(text(403, { title: 'Forbidden', detail: 'rule secret' })).toBe('Forbidden: rule …');
+    expect(text(403, { detail: 'by a rule' })).toBe('by a rule');
+    expect(text(500, { success: false, message: 'Internal error' })).toBe('Internal error');
+    expect(text(502, '<html>')).toBeUndefined();
+    expect(text(403, {})).toBeUndefined();
+  });
+
+  it.each(Object.entries(OWN_ERROR_BODIES))(
+    'is refused in the own body of the service that is "%s", and a duplicate in every status if that says so',
+    (name, { example }) => {
+      // The fourth repeats the status.
+      const at = (httpStatus: number) => ('statusCode' in example ? { ...example, statusCode: httpStatus } : example);
+      for (const httpStatus of [200, 201, 400, 403, 404, 422])
+        expect(sent(httpStatus, at(httpStatus))).toMatchObject({ name: 'RejectedError', httpStatus });
+      expect(sent(409, at(409))).toMatchObject({ name: 'DuplicateReferenceError' });
+      for (const httpStatus of [302, 402, 408, 418, 451, 500, 503])
+        expect(sent(httpStatus, at(httpStatus))).toMatchObject({ name: 'UnknownOutcomeError', httpStatus });
+      for (const httpStatus of [200, 302, 400, 401, 403, 404, 408, 409, 422, 429, 500, 503]) {
+        const duplicate = { ...at(httpStatus), message: 'Duplicate transaction' };
+        expect(sent(httpStatus, duplicate)).toMatchObject({ name: 'DuplicateReferenceError', httpStatus });
+      }
+      expect(name in OWN_ERROR_BODIES).toBe(true);
+    },
+  );
 
   it('is read, although the answer of a report has no data at all', () => {
     expect(judged('reportSettlement', answer(201, { success: true, message: 'ok' }))).toEqual({});
@@ -114,8 +185,8 @@ describe('what is judged of a request', () => {
 describe('what a refusal says', () => {
   it.each([
     [{ message: 'a', error: 'b' }, 'a'],
-    [{ message: ' ', error: ' b ' }, 'b'],
-    [{ message: undefined, error: 'b' }, 'b'],
+    [{ message: ' ', error: ' b ', error_code: 'E1' }, 'b'],
+    [{ message: undefined, error: 'b', error_code: 'E1' }, 'b'],
     [{ message: ['a', { not: 'text' }, 'b'] }, 'a; b'],
     [{ message: 7 }, '7'],
   ])('is its message, or its error: %j', (members, message) => {
@@ -134,10 +205,9 @@ describe('what a refusal says', () => {
     expect(refusedWith(members)).toMatchObject({ name: 'RejectedError', code });
   });
 
-  it('is nothing if there is neither', () => {
-    const silent = sent(400, { success: false, message: {}, code: null });
-    expect(silent).toMatchObject({ name: 'RejectedError', hasReason: false, code: undefined });
-    expect(sent(400, { success: false, code: 'E1' })).toMatchObject({ hasReason: true });
+  it('is its code alone, if there is no message', () => {
+    const silent = sent(400, { success: false, error_code: 'E1' });
+    expect(silent).toMatchObject({ name: 'RejectedError', hasReason: true, code: 'E1' });
   });
 
   it('is redacted, both text and code', () => {
@@ -177,7 +247,7 @@ describe('what a refusal says', () => {
     [{ message: 'Expired: get a new rate' }, true],
     [{ message: 'no', code: 'QUOTE_EXPIRED' }, true],
     [{ message: 'quote', code: 'EXPIRED' }, true],
-    [{ message: undefined, code: 'EXPIRED_RATE' }, true],
+    [{ message: undefined, error_code: 'EXPIRED_RATE' }, true],
     [{ message: 'the card has expired' }, false],
     [{ message: 'bad rate' }, false],
     [{ message: 'the corporate card expired' }, false],
@@ -189,8 +259,8 @@ describe('what a refusal says', () => {
     'is a duplicate in its member "%s", at its root or in its data',
     (member) => {
       const said = { [member]: 'already exists' };
-      expect(sent(400, said)).toMatchObject({ name: 'DuplicateReferenceError' });
-      expect(sent(400, { success: false, data: said })).toMatchObject({ name: 'DuplicateReferenceError' });
+      expect(refusedWith(said)).toMatchObject({ name: 'DuplicateReferenceError' });
+      expect(refusedWith({ data: said })).toMatchObject({ name: 'DuplicateReferenceError' });
     },
   );
 
@@ -216,18 +286,26 @@ describe('what a refusal says', () => {
     [{ success: false, message: 'gone' }, true],
     [{ success: 'false', message: 'gone' }, true],
     [{ success: false, error_code: 'E' }, true],
-    [{ success: true, message: 'gone' }, false],
     [{ status: 'error', message: 'gone', error_code: 'E' }, true],
-    [{ status: 'error', message: 'gone' }, false],
-    [{ status: 'fail', message: 'gone', error_code: 'E' }, false],
-    [{ success: false }, false],
-    [{ message: 'no such invoice' }, true],
-    [{ detail: 'x', reason: 'unknown order' }, true],
+    [{ statusCode: 404, message: 'gone', error: 'Not Found', data: {} }, true],
     [{ success: false, message: 'gone', detail: 'no route' }, false],
-    [{ message: 'no such invoice', detail: 'unknown host' }, false],
+    [{ success: false, message: 'Cannot GET /api/v3/onramp' }, false],
   ])('in a 404 is that there is no record, or nothing of it: %j', (body, isNotFound) => {
     expect(read(404, body)).toMatchObject({ name: 'RejectedError', isNotFound });
-    expect(read(400, body)).toMatchObject({ isNotFound: false });
+    const at400 = 'statusCode' in body ? { ...body, statusCode: 400 } : body;
+    expect(read(400, at400)).toMatchObject({ isNotFound: false });
+  });
+
+  it.each([
+    { success: true, message: 'gone' },
+    { status: 'error', message: 'gone' },
+    { status: 'fail', message: 'gone', error_code: 'E' },
+    { success: false },
+    { message: 'no such invoice' },
+    { detail: 'x', reason: 'unknown order' },
+    { statusCode: 404, message: 'Deposit not found', error: 'Not Found' },
+  ])('in a 404 that the service did not write is nothing: %j', (body) => {
+    expect(read(404, body)).toMatchObject({ name: 'ServiceUnavailableError', httpStatus: 404 });
   });
 });
 

@@ -87,20 +87,22 @@ describe('a money POST was not sent, proven', () => {
     expect(server.connections()).toBe(0);
   });
 
-  it('when the service answers 401, and then the token is refreshed once for later calls', async () => {
-    const refused: string[] = [];
-    const result = await answering((response) => answerJson(response, 401, { success: false, message: 'no' }), {
-      onUnauthorized: async (token) => void refused.push(token),
-    });
-    expect(result).toMatchObject({ name: 'NotSentError', reason: 'unauthorized' });
-    expect(refused).toEqual([CANARIES.token]);
-  });
-
   it('when the token cannot be fetched, or is not a valid header', async () => {
     for (const token of [() => Promise.reject(new Error('gone')), () => Promise.resolve('a\r\nx-evil: 1')]) {
       const result = await deposit(clientOf('http://127.0.0.1:9', { token }));
       expect(result).toMatchObject({ name: 'NotSentError', reason: 'token' });
     }
+  });
+});
+
+describe('a money POST was turned away', () => {
+  it('when the service answers 401, and then the token is refreshed once for later calls', async () => {
+    const refused: string[] = [];
+    const result = await answering((response) => answerJson(response, 401, { success: false, message: 'no' }), {
+      onUnauthorized: async (token) => void refused.push(token),
+    });
+    expect(result).toMatchObject({ name: 'TurnedAwayError', reason: 'unauthorized' });
+    expect(refused).toEqual([CANARIES.token]);
   });
 
   it('when the service answers 429, with its hint', async () => {
@@ -167,7 +169,8 @@ describe('a money POST is rejected', () => {
 describe('a money POST is a duplicate', () => {
   it.each([
     ['409', 409, { success: false, message: 'conflict' }],
-    ['an unreadable 409', 409, '<html>'],
+    ['an error of its own', 503, { success: false, message: 'Duplicate transaction' }],
+    ['a limit of its own', 429, { success: false, message: 'Duplicate transaction' }],
     ['400 with the code', 400, { status: 'error', message: 'no', error_code: 'DUPLICATE_REFERENCE' }],
     ['400 with the text', 400, { success: false, message: 'Reference id already exists' }],
     ['a refusal in a 2xx', 200, { success: false, message: 'Duplicate transaction' }],
@@ -180,16 +183,24 @@ describe('a money POST is a duplicate', () => {
 
 describe('the outcome of a money POST is unknown', () => {
   it.each([300, 302, 304, 307, 402, 405, 408, 410, 413, 418, 500, 502, 503, 504, 599])(
-    'when the service answers %i, whatever its body says',
+    'when the service answers %i with a reason for failing',
     async (status) => {
       const result = await answering((response) =>
-        answerJson(response, status, { success: false, message: 'failed', error_code: 'DUPLICATE' }),
+        answerJson(response, status, { success: false, message: 'failed', error_code: 'TRANSACTION_FAILED' }),
       );
       expect(result).toMatchObject({
         name: 'UnknownOutcomeError',
         reason: status < 400 ? 'redirect' : 'http-status',
         httpStatus: status,
       });
+    },
+  );
+
+  it.each([400, 401, 403, 404, 409, 422, 429])(
+    'when a page that the service did not write has status %i',
+    async (status) => {
+      const page = await answering((response) => response.writeHead(status).end('<html>Access denied</html>'));
+      expect(page).toMatchObject({ name: 'UnknownOutcomeError', reason: 'http-status', httpStatus: status });
     },
   );
 

@@ -38,7 +38,9 @@ async function scripts(): Promise<string[]> {
     echo(500, everything),
     echo(429, everything),
     echo(401, everything),
-    echo(409, everything),
+    echo(409, (seen) => ({ success: false, message: everything(seen) })),
+    echo(403, (seen) => ({ title: 'Forbidden', detail: everything(seen) })),
+    echo(503, (seen) => ({ success: false, message: everything(seen) })),
     serveHttp((response) => response.writeHead(302, { location: `http://x/${CANARIES.token}` }).end()),
     serveHttp((response) => response.socket?.resetAndDestroy()),
   ]);
@@ -79,6 +81,7 @@ it('no error of the service client shows a token, a header, a card, a name or a 
     'RateLimitedError',
     'RejectedError',
     'ServiceUnavailableError',
+    'TurnedAwayError',
     'UnknownOutcomeError',
   ]);
 });

@@ -87,8 +87,7 @@ describe('a read', () => {
     { success: false, message: 'Not found', data: { errors: [] } },
     { success: false, error_code: 'NOT_FOUND' },
     { status: 'error', message: 'Nothing has such a name', error_code: 'NOT_FOUND', timestamp: '2026-01-01T00:00:00Z' },
-    { statusCode: 404, message: 'The deposit r-1 does not exist', error: 'Not Found' },
-    { message: 'Transaction not found' },
+    { statusCode: 404, message: 'The deposit r-1 does not exist', error: 'Not Found', data: {} },
   ])('takes a 404 of the service for a miss: %j', async (body) => {
     const miss = await answering((response) => answerJson(response, 404, body));
     expect(miss).toMatchObject({ name: 'RejectedError', httpStatus: 404, isNotFound: true });
@@ -97,33 +96,34 @@ describe('a read', () => {
   it.each([
     { message: 'no Route matched with those values' },
     { statusCode: 404, message: 'Cannot GET /api/v3/onramp/crypto/r-1', error: 'Not Found' },
+    { statusCode: 404, message: 'The deposit r-1 does not exist', error: 'Not Found' },
+    { message: 'Transaction not found' },
     { timestamp: '2026-01-01T00:00:00Z', status: 404, error: 'Not Found', path: '/api/v3/onramp/crypto/r-1' },
     { type: 'about:blank', title: 'Not Found', status: 404, detail: 'No static resource api/v3/onramp/crypto/r-1.' },
     { message: 'Application not found', code: 404, status: 'error' },
     { detail: 'Not Found' },
     { code: 'NOT_FOUND', error: 'Not Found' },
-    { success: false, message: 'GET /api/v3/onramp/crypto/r-1 does not exist', error_code: 'NOT_FOUND' },
-    { success: false, message: 'Route not found' },
     { success: false },
     {},
     [],
     'Not Found',
-  ])(
-    'does not take a 404 of whatever stands in front of the service, or of its router, for a miss: %j',
-    async (body) => {
-      const front = await answering((response) => answerJson(response, 404, body));
-      expect(front).toMatchObject({ name: 'RejectedError', httpStatus: 404, isNotFound: false });
-    },
-  );
+  ])('does not take a 404 that the service did not write for an answer: %j', async (body) => {
+    const front = await answering((response) => answerJson(response, 404, body));
+    expect(front).toMatchObject({ name: 'ServiceUnavailableError', httpStatus: 404 });
+  });
 
-  it('does not take a page with status 404 for a miss, nor a word that only its own reference brings', async () => {
+  it.each([
+    { success: false, message: 'GET /api/v3/onramp/crypto/r-1 does not exist', error_code: 'NOT_FOUND' },
+    { success: false, message: 'Route not found' },
+    { statusCode: 404, message: 'Cannot GET /api/v3/onramp/crypto/r-1', error: 'Not Found', data: {} },
+  ])('does not take a 404 of its router for a miss: %j', async (body) => {
+    const front = await answering((response) => answerJson(response, 404, body));
+    expect(front).toMatchObject({ name: 'RejectedError', httpStatus: 404, isNotFound: false });
+  });
+
+  it('does not take a page with status 404 for an answer', async () => {
     const page = await answering((response) => response.writeHead(404).end('<html>'));
-    expect(page).toMatchObject({ name: 'RejectedError', httpStatus: 404, isNotFound: false });
-    const named = await answering(
-      (response) => answerJson(response, 404, { message: 'payment-1 not found' }),
-      'payment-1',
-    );
-    expect(named).toMatchObject({ isNotFound: false });
+    expect(page).toMatchObject({ name: 'ServiceUnavailableError', httpStatus: 404 });
   });
 
   it('is refused, not "duplicate", by a 409', async () => {

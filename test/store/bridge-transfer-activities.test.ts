@@ -219,7 +219,7 @@ describe('submitBridgeDeposit', () => {
     expect((await deposit({}, { afterMs: 49_999 })).outcome).toMatchObject({ kind: 'accepted' });
     for (const time of [{ afterMs: 50_000 }, { readMs: 60_000 }, { afterMs: 49_000, readMs: 1_000 }]) {
       const { outcome, sent } = await deposit({}, time);
-      expect(outcome).toEqual({ kind: 'quote-expired', by: 'us' });
+      expect(outcome).toEqual({ kind: 'quote-expired' });
       expect(sent).toEqual([]);
     }
     // The life ends between two readings of our own clock.
@@ -227,12 +227,12 @@ describe('submitBridgeDeposit', () => {
       let readings = -1;
       const clock = () => ((readings += 1) >= endsAt ? 1_000 : 0);
       const { outcome, sent } = await deposit({}, { afterMs: 49_000, clock });
-      expect(outcome).toEqual({ kind: 'quote-expired', by: 'us' });
+      expect(outcome).toEqual({ kind: 'quote-expired' });
       expect(sent).toEqual([]);
     }
   });
 
-  it('returns quote-expired, and leaves the claim reserved, if the service says that the rate expired', async () => {
+  it('returns unknown, and leaves the claim in sending, if the service says that the rate expired: a copy of it may have used the rate up', async () => {
     const reference = newReference('expired');
     const made = activities({
       createBridgeDeposit: () =>
@@ -248,8 +248,8 @@ describe('submitBridgeDeposit', () => {
       usableMs: 50_000,
       reviewedEventIds: [],
     };
-    expect(await asActivity(() => made.submitBridgeDeposit(order))).toEqual({ kind: 'quote-expired', by: 'service' });
+    expect(await asActivity(() => made.submitBridgeDeposit(order))).toMatchObject({ kind: 'unknown' });
     const key = { account: 'default', operation: 'createBridgeDeposit', reference } as const;
-    expect(await store.claims.get(key)).toMatchObject({ phase: 'reserved' });
+    expect(await store.claims.get(key)).toMatchObject({ phase: 'sending' });
   });
 });

@@ -23,6 +23,7 @@ describe('claimOf', () => {
     reserved_at: Date.parse(RESERVED_AT),
     sending_at: null,
     ended_at: null,
+    turned_away: 0,
     answer: null,
     rejection: null,
     kept: null,

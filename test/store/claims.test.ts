@@ -43,7 +43,7 @@ describeStores('a claim', (kind) => {
     expect(await claims.reserve(key, attempt('b', 'other'), guard)).toEqual({ kind: 'other-fingerprint' });
     expect(await claims.reserve(key, attempt('b'), guard)).toEqual({ kind: 'may-send', takenOver: true });
     expect(await claims.orderSendAgain(key, 'ordered', order)).toBe(true);
-    expect(await claims.reserve(key, attempt('c'), guard)).toMatchObject({ kind: 'reserved', sentBefore: true });
+    expect(await claims.reserve(key, attempt('c'), guard)).toMatchObject({ kind: 'reserved', sentBefore: 'unknown' });
 
     await store.inbox.receive(anEvent({ id: 'e1', flowId: guard.flowId, status: 'COMPLETED', proof: 'signature' }));
     const other = { ...key, reference: 'r2' };
@@ -179,7 +179,7 @@ describeStores('a claim', (kind) => {
     const lost = { ...key, reference: 'lost' };
     expect(await claims.voidUnsent(lost, { ...never, epoch: 1 }, 'closed')).toBe('sending');
     expect(await claims.orderSendAgain(lost, 'b', order)).toBe(true);
-    expect(await claims.reserve(lost, attempt('c'))).toMatchObject({ kind: 'reserved', sentBefore: true });
+    expect(await claims.reserve(lost, attempt('c'))).toMatchObject({ kind: 'reserved', sentBefore: 'unknown' });
     expect(await claims.markSending(lost, 'c')).toBe('sending');
   });
 
@@ -196,7 +196,11 @@ describeStores('a claim', (kind) => {
     expect(await claims.orderSendAgain(key, 'a', order)).toBe(false);
     expect(await claims.orderSendAgain(key, 'b', order)).toBe(true);
     expect(await claims.orderSendAgain(key, 'c', order)).toBe(false);
-    expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'reserved', takenOver: false, sentBefore: true });
+    expect(await claims.reserve(key, attempt('b'))).toEqual({
+      kind: 'reserved',
+      takenOver: false,
+      sentBefore: 'unknown',
+    });
     expect(await claims.release(key, 'a')).toBe(false);
     expect(await claims.markSending(key, 'a')).toBe('fenced');
     expect(await claims.markSending(key, 'b')).toBe('sending');
@@ -207,7 +211,11 @@ describeStores('a claim', (kind) => {
     await send('a');
     await claims.orderSendAgain(key, 'b', order);
     expect(await claims.voidUnsent(key, attempt(''), 'cancelled')).toBe('reserved');
-    expect(await claims.reserve(key, attempt('c'))).toEqual({ kind: 'reserved', takenOver: true, sentBefore: true });
+    expect(await claims.reserve(key, attempt('c'))).toEqual({
+      kind: 'reserved',
+      takenOver: true,
+      sentBefore: 'unknown',
+    });
     expect(await claims.closeNotExecuted(key, order)).toBe(true);
     expect(await claims.markSending(key, 'c')).toBe('fenced');
     expect(await claims.reserve(key, attempt('d'))).toEqual({ kind: 'void', reason: order.note });

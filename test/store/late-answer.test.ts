@@ -111,7 +111,7 @@ describe('an answer that comes late to a POST', () => {
         return Promise.reject(new NotSentError('sendCrypto', 'expired'));
       },
     });
-    expect(outcome).toEqual({ kind: 'quote-expired', by: 'us' });
+    expect(outcome).toEqual({ kind: 'quote-expired' });
     expect(await store.claims.get(key)).toMatchObject({ phase: 'reserved' });
   });
 });

@@ -6,8 +6,10 @@ import {
   InvalidRequestError,
   NotSentError,
   RateLimitedError,
+  TurnedAwayError,
   UnknownOutcomeError,
 } from '../../src/service-client/index.js';
+import type { LookupSays } from '../../src/protocol/decisions.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';
@@ -31,11 +33,10 @@ describe('outcomeFromError of a POST', () => {
       key,
       owner: OWNER,
       repeat: 'same-result',
-      sentBefore: false,
-      quotesAgain: false,
+      before: 'nothing',
       quoteIsValid: () => true,
       lookUp: undefined,
-      isByOthersToo: false,
+      timeScale: 0.001,
       ...more,
     };
     const kept = { httpStatus: 400, contentType: 'text/plain', body: 'no' };
@@ -45,7 +46,7 @@ describe('outcomeFromError of a POST', () => {
     const claim = await store.claims.get(key);
     return { outcome, phase: claim?.phase, claim };
   };
-  const shows = (lookup: string) => ({ lookUp: async () => ({ lookup }) }) as unknown as Partial<Attempt>;
+  const shows = (lookup: string) => ({ lookUp: async () => lookup }) as unknown as Partial<Attempt>;
   const away = { lookUp: () => Promise.reject(new Error('away')) };
   /** This store, with members of its claims replaced. */
   const claimsThat = (replaced: Partial<ClaimStore>): Partial<ActivityDeps> => ({
@@ -54,27 +55,34 @@ describe('outcomeFromError of a POST', () => {
     clock: { nowMs: () => 0, monotonicMs: () => 0, after: (_ms, work) => (queueMicrotask(work), () => undefined) },
   });
 
-  it('fails as not_sent or rate_limited, for as long as the service asks, and releases the claim, if nothing was sent', async () => {
+  it('fails as not_sent, and releases the claim, if nothing was sent', async () => {
     const refused = await failed(new NotSentError('sendCrypto', 'refused'));
     expect(refused).toMatchObject({
       outcome: { thrown: { type: 'not_sent', nonRetryable: false } },
       phase: 'reserved',
     });
+    expect(refused.claim).not.toHaveProperty('turnedAway');
+  });
+
+  it('the service turned it away: tried again, after as long as it asks, and the claim remembers that it left', async () => {
+    const turnedAway = { phase: 'reserved', claim: { turnedAway: 1 } };
     const limited = await failed(new RateLimitedError('sendCrypto', 1_500));
     expect(limited).toMatchObject({
       outcome: { thrown: { type: 'rate_limited', nonRetryable: false, nextRetryDelay: 1_500 } },
-      phase: 'reserved',
+      ...turnedAway,
     });
     // Without a hint it is tried again as any other.
     const unhinted = await failed(new RateLimitedError('sendCrypto', undefined));
-    expect(unhinted).toMatchObject({ outcome: { thrown: { type: 'not_sent' } }, phase: 'reserved' });
+    expect(unhinted).toMatchObject({ outcome: { thrown: { type: 'rate_limited' } }, ...turnedAway });
+    const unauthorized = await failed(new TurnedAwayError('sendCrypto'));
+    expect(unauthorized).toMatchObject({ outcome: { thrown: { type: 'unauthorized' } }, ...turnedAway });
   });
 
   it('returns quote-expired for a POST that came too late only if its quote has expired meanwhile', async () => {
     const late = new NotSentError('sendCrypto', 'expired');
     const over = { quoteIsValid: () => false };
     expect(await failed(late, over)).toMatchObject({
-      outcome: { kind: 'quote-expired', by: 'us' },
+      outcome: { kind: 'quote-expired' },
       phase: 'reserved',
     });
     expect(await failed(late)).toMatchObject({ outcome: { thrown: { type: 'not_sent' } }, phase: 'reserved' });
@@ -82,20 +90,23 @@ describe('outcomeFromError of a POST', () => {
     expect(refused).toMatchObject({ outcome: { thrown: { type: 'not_sent' } }, phase: 'reserved' });
   });
 
-  it('returns quote-expired for an expired rate, and unknown if the lookup does not exclude that a copy used it up', async () => {
+  it('returns unknown for an expired rate that no lookup can check, to be repeated by the setting', async () => {
+    const { outcome, phase } = await failed(refusal({ isRateExpired: true }));
+    expect(outcome).toMatchObject({ kind: 'unknown', repeat: 'same-result' });
+    expect(phase).toBe('sending');
+  });
+
+  it('returns rejected for an expired rate if the lookup shows nothing, else unknown, not to be repeated', async () => {
     const expired = refusal({ isRateExpired: true });
-    const free = { outcome: { kind: 'quote-expired', by: 'service' }, phase: 'reserved' };
-    for (const more of [{}, shows('absent'), shows('no-lookup'), { quotesAgain: true, sentBefore: true }]) {
-      expect(await failed(expired, more)).toMatchObject(free);
-    }
+    expect(await failed(expired, shows('absent'))).toMatchObject({ outcome: { kind: 'rejected' }, phase: 'rejected' });
     const open = { outcome: { kind: 'unknown', repeat: 'unknown' }, phase: 'sending' };
-    for (const more of [shows('shown'), shows('other'), shows('cannot-tell'), away]) {
+    for (const more of [shows('shown'), shows('other'), shows('cannot-tell'), shows('proves-nothing'), away]) {
       expect(await failed(expired, more)).toMatchObject(open);
     }
   });
 
-  it('returns unknown for an expired rate of a repeat with the same quote', async () => {
-    expect(await failed(refusal({ isRateExpired: true }), { sentBefore: true })).toMatchObject({
+  it('returns unknown for an expired rate of a repeat', async () => {
+    expect(await failed(refusal({ isRateExpired: true }), { before: 'unknown' })).toMatchObject({
       outcome: { kind: 'unknown', repeat: 'unknown', refused: '400: no' },
       phase: 'sending',
     });
@@ -103,7 +114,7 @@ describe('outcomeFromError of a POST', () => {
 
   it('returns unknown for an expired rate in a refusal about the reference, and keeps that refusal with the claim', async () => {
     const named = refusal({ isRateExpired: true, isAboutReference: true });
-    expect(await failed(named, { quotesAgain: true })).toMatchObject({
+    expect(await failed(named, shows('absent'))).toMatchObject({
       outcome: { kind: 'unknown', repeat: 'unknown' },
       phase: 'sending',
       claim: { rejection: REJECTION },
@@ -116,13 +127,13 @@ describe('outcomeFromError of a POST', () => {
       [refusal(), '400: no'],
       [unsendable, unsendable.message],
     ] as const) {
-      expect(await failed(error, { sentBefore: true })).toMatchObject({
+      expect(await failed(error, { before: 'unknown' })).toMatchObject({
         outcome: { kind: 'unknown', repeat: 'unknown', refused },
         phase: 'sending',
       });
     }
     const lost = new UnknownOutcomeError('sendCrypto', 'timeout');
-    const { outcome } = await failed(lost, { sentBefore: true });
+    const { outcome } = await failed(lost, { before: 'unknown' });
     expect(outcome).toEqual({ kind: 'unknown', reason: 'timeout', repeat: 'same-result' });
   });
 
@@ -133,7 +144,7 @@ describe('outcomeFromError of a POST', () => {
   });
 
   it('returns rejected for a refusal, which is kept with the claim, and so is the raw answer', async () => {
-    for (const more of [{}, shows('absent'), shows('no-lookup')]) {
+    for (const more of [{}, shows('absent'), { before: 'turned-away' } as const]) {
       const { outcome, claim } = await failed(refusal(), more);
       expect(outcome).toStrictEqual({ kind: 'rejected', rejection: REJECTION, owner: OWNER, recorded: true });
       expect(claim).toMatchObject({ phase: 'rejected', rejection: REJECTION, kept: { body: 'no' } });
@@ -145,6 +156,7 @@ describe('outcomeFromError of a POST', () => {
   it.each([
     ['shown', shows('shown')],
     ['other', shows('other')],
+    ['proves-nothing', shows('proves-nothing')],
     ['cannot-tell', shows('cannot-tell')],
     ['an error', away],
   ])('returns unknown for a refusal if the lookup brings %s, since a copy may have been executed', async (_, more) => {
@@ -153,15 +165,24 @@ describe('outcomeFromError of a POST', () => {
     expect(claim).toMatchObject({ phase: 'sending', rejection: REJECTION, kept: { body: 'no' } });
   });
 
-  it('returns rejected, without a lookup, for a refusal of a payment that others can make, too', async () => {
-    let asked = 0;
-    const lookUp = async () => {
-      asked += 1;
-      return { lookup: 'shown' } as const;
+  it('returns rejected for a refusal only if three lookups over ten seconds show nothing: one may lag', async () => {
+    const answers = async (...says: LookupSays[]) => {
+      const pauses: number[] = [];
+      const after = (ms: number, work: () => void) => (pauses.push(ms), queueMicrotask(work), () => undefined);
+      const clock = { nowMs: () => 0, monotonicMs: () => 0, after };
+      const lookUp = async () => says.shift() ?? 'cannot-tell';
+      const { outcome, phase } = await failed(refusal(), { lookUp, timeScale: 1 }, { clock });
+      return {
+        kind: (outcome as { kind?: string }).kind,
+        phase,
+        seconds: pauses.reduce((all, ms) => all + ms, 0) / 1_000,
+      };
     };
-    const { outcome, phase } = await failed(refusal(), { lookUp, isByOthersToo: true });
-    expect(outcome).toMatchObject({ kind: 'rejected', recorded: true });
-    expect({ phase, asked }).toEqual({ phase: 'rejected', asked: 0 });
+    const open = { kind: 'unknown', phase: 'sending' };
+    expect(await answers('absent', 'shown')).toMatchObject(open);
+    expect(await answers('absent', 'absent', 'shown')).toMatchObject(open);
+    expect(await answers('absent', 'absent', 'cannot-tell')).toMatchObject(open);
+    expect(await answers('absent', 'absent', 'absent')).toEqual({ kind: 'rejected', phase: 'rejected', seconds: 10 });
   });
 
   it('returns duplicate for a known reference, and unknown for a lost answer or a bug of ours, with the repeat setting', async () => {

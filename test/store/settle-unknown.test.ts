@@ -107,7 +107,7 @@ describe('a POST whose outcome is unknown', () => {
       const older = { status: 'PENDING', invoice: {} };
       const { lookedUp } = await post(shows(older), 'createInvoice');
       expect(await lookedUp({ expect: { amount: '1' } })).toEqual({
-        lookup: 'no-lookup',
+        lookup: 'proves-nothing',
         why: expect.any(String),
       });
       expect(await lookedUp({ saidToExist: true })).toEqual({ lookup: 'shown', answer: older });

@@ -119,9 +119,15 @@ describe('lookUpRecord', () => {
     ['createInvoice', { getInvoice: { invoice: { amount: 1 } } }],
     ['createInvoice', { getInvoice: { invoice: { currency: 'KES' } } }],
     ['createInvoice', { getInvoice: {} }],
-    ['createCardDeposit', {}],
-  ])('of %s returns no-lookup for a record that may be older, or without a lookup: %j', async (operation, answers) => {
-    expect((await look(operation, answers)).found).toEqual({ says: 'no-lookup' });
+  ])(
+    'of %s returns proves-nothing for a record that may be older, or lacks what would show it: %j',
+    async (operation, answers) => {
+      expect((await look(operation, answers)).found).toEqual({ says: 'proves-nothing' });
+    },
+  );
+
+  it('returns no-lookup for an operation without a lookup', async () => {
+    expect((await look('createCardDeposit', {})).found).toEqual({ says: 'no-lookup' });
   });
 
   it('returns absent only after three misses in a row, with a pause between them', async () => {

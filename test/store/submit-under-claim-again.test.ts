@@ -94,13 +94,14 @@ describe('submitUnderClaim', () => {
       expect(sent.times).toBe(1);
     });
 
-    it.each(['absent', 'no-lookup'] as const)('sends if the lookup says "%s"', async (lookup) => {
+    it.each(['absent', 'proves-nothing', 'no-lookup'] as const)('sends if the lookup says "%s"', async (lookup) => {
       const { sent, attempt, ordered } = claimed();
       await ordered();
       expect(await attempt({ lookUp: async () => ({ lookup }) })).toEqual({
         kind: 'accepted',
         answer: ANSWER,
         recorded: true,
+        isRepeat: true,
       });
       expect(sent.times).toBe(1);
     });
@@ -184,7 +185,7 @@ describe('submitUnderClaim', () => {
         },
       })),
     );
-    expect(await attempt({ stillValid: () => false })).toEqual({ kind: 'quote-expired', by: 'us' });
+    expect(await attempt({ stillValid: () => false })).toEqual({ kind: 'quote-expired' });
     expect((await claim())?.phase).toBe('reserved');
     expect(takenBack).toBe(0);
   });

@@ -8,6 +8,7 @@ import {
   NotSentError,
   RateLimitedError,
   RejectedError,
+  TurnedAwayError,
   UnknownOutcomeError,
 } from '../../src/service-client/index.js';
 import { systemClock } from '../../src/clock.js';
@@ -81,15 +82,49 @@ describe('submitUnderClaim', () => {
     expect(await phase()).toBe('sending');
   });
 
-  it.each([
-    ['not_sent', new NotSentError('sendCrypto', 'refused'), undefined],
-    ['rate_limited', new RateLimitedError('sendCrypto', 1_500), 1_500],
-  ])('fails as %s if nothing was sent, and the next attempt sends', async (type, error, delayMs) => {
+  it('fails as not_sent if nothing was sent, and the next attempt sends', async () => {
     const { sent, attempt, phase } = claimed();
-    await expect(attempt(failing(error))).rejects.toMatchObject({ type, nextRetryDelay: delayMs });
+    const unsent = failing(new NotSentError('sendCrypto', 'refused'));
+    await expect(attempt(unsent)).rejects.toMatchObject({ type: 'not_sent', nextRetryDelay: undefined });
     expect(await phase()).toBe('reserved');
-    expect(await attempt()).toMatchObject({ kind: 'accepted' });
+    expect(await attempt()).toEqual({ kind: 'accepted', answer: ANSWER, recorded: true });
     expect(sent.times).toBe(2);
+  });
+
+  it.each([
+    ['rate_limited', new RateLimitedError('sendCrypto', 1_500), 1_500],
+    ['unauthorized', new TurnedAwayError('sendCrypto'), undefined],
+  ])(
+    'fails as %s if the service turned it away, and the next attempt is a repeat: it sends only if the lookup does not show it',
+    async (type, error, delayMs) => {
+      const { sent, attempt, phase } = claimed();
+      await expect(attempt(failing(error))).rejects.toMatchObject({ type, nextRetryDelay: delayMs });
+      expect(await phase()).toBe('reserved');
+      const shows = (lookup: string) => ({ lookUp: async () => ({ lookup, answer: ANSWER }) });
+      await expect(attempt(undefined, shows('cannot-tell'))).rejects.toMatchObject({ type: 'not_sent' });
+      expect(sent.times).toBe(1);
+      expect(await attempt(undefined, shows('absent'))).toMatchObject({ kind: 'accepted', isRepeat: true });
+      expect(sent.times).toBe(2);
+      const shown = claimed();
+      await expect(shown.attempt(failing(error))).rejects.toMatchObject({ type });
+      expect(await shown.attempt(undefined, shows('shown'))).toMatchObject({ kind: 'accepted', byLookup: true });
+      expect(shown.sent.times).toBe(1);
+    },
+  );
+
+  it('does not send again what the service turned away against a trusted event of its flow', async () => {
+    const { flowId, sent, attempt } = claimed();
+    await expect(attempt(failing(new RateLimitedError('sendCrypto', 1)))).rejects.toThrow();
+    await store.inbox.receive(anEvent({ flowId, status: 'PROCESSING', contentHash: flowId }));
+    expect(await attempt(undefined, { guard: { flowId } })).toEqual({ kind: 'contradicted' });
+    expect(sent.times).toBe(1);
+  });
+
+  it('returns rejected if the service turned it away, and then refuses it', async () => {
+    const { attempt, phase } = claimed();
+    await expect(attempt(failing(new RateLimitedError('sendCrypto', 1)))).rejects.toThrow();
+    expect(await attempt(failing(new RejectedError('sendCrypto', REFUSAL)))).toMatchObject({ kind: 'rejected' });
+    expect(await phase()).toBe('rejected');
   });
 
   it('returns rejected for a refusal of the service, to every later attempt too', async () => {
@@ -159,26 +194,12 @@ describe('submitUnderClaim', () => {
     expect(await orderedAgainst('COMPLETED', shownBy, more)).toEqual({ outcome: 'contradicted', sent: 1 });
   });
 
-  it('returns unknown if the service calls the rate expired, and the lookup does not exclude that the POST was executed', async () => {
-    const expired = failing(new RejectedError('sendCrypto', { ...REFUSAL, isRateExpired: true }));
-    for (const lookup of ['shown', 'cannot-tell']) {
-      const { attempt, phase } = claimed();
-      const more = { quotesAgain: true, lookUp: async () => ({ lookup }) };
-      expect(await attempt(expired, more)).toMatchObject({ kind: 'unknown', repeat: 'unknown' });
-      expect(await phase()).toBe('sending');
-    }
-    const { attempt, phase } = claimed();
-    const absent = { quotesAgain: true, lookUp: async () => ({ lookup: 'absent' }) };
-    expect(await attempt(expired, absent)).toEqual({ kind: 'quote-expired', by: 'service' });
-    expect(await phase()).toBe('reserved');
-  });
-
   it('returns quote-expired, and leaves the claim reserved, if the quote expires before the claim is marked, or while it is', async () => {
     for (const validFor of [0, 1]) {
       const { sent, attempt, phase } = claimed();
       let asked = 0;
       const stillValid = () => (asked += 1) <= validFor;
-      expect(await attempt(undefined, { stillValid })).toEqual({ kind: 'quote-expired', by: 'us' });
+      expect(await attempt(undefined, { stillValid })).toEqual({ kind: 'quote-expired' });
       expect(sent.times).toBe(0);
       expect(await phase()).toBe('reserved');
     }

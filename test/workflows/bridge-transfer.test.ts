@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
-import { transferInput, trusted } from '../harness/inputs.js';
+import { ACCOUNT } from '../harness/fixed.js';
+import { expiredQuote, transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { entriesOf, reportOf, untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
@@ -227,20 +228,31 @@ describe('a bridge transfer', () => {
     ]);
   });
 
-  test('quotes again when the service says that the rate expired, and sends once', async () => {
+  test('quotes again when its quote has expired before it is sent, and sends once', async () => {
     const reference = newReference('expired-once');
-    await bench.control('POST', '/scenarios', { reference, ending: 'rate-expired', times: 2 });
-    const handle = await bench.start(transferInput(reference));
+    const quote = expiredQuote(reference);
+    await bench.store.quotes.remember(ACCOUNT, quote, 1_000);
+    const handle = await bench.start(transferInput(reference, { rate_id: quote.rateId }));
     const { view } = await untilFlow(handle, ({ view }) => view.stage === 'tracking');
-    expect(entriesOf(view, 'quoted')).toHaveLength(3);
+    expect(entriesOf(view, 'quoted')).toHaveLength(2);
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(1);
     await handle.terminate();
   });
 
-  test('ends as quote_rejected, with its claim void and nothing sent, when every quote expires', async () => {
+  test('asks a person when the service says that the rate expired: a copy of the deposit may have used it up', async () => {
+    const reference = newReference('expired-there');
+    await bench.control('POST', '/scenarios', { reference, ending: 'rate-expired', times: 1 });
+    const handle = await bench.start(transferInput(reference, { timeScale: 0.001, deadlineSeconds: 2_592_000 }));
+    const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');
+    expect(view.parked?.reason).toBe('unknown_outcome');
+    await handle.terminate();
+  });
+
+  test('ends as quote_rejected, with its claim void and nothing sent, when its expired quote cannot be replaced', async () => {
     const reference = newReference('expired-always');
-    await bench.control('POST', '/scenarios', { reference, ending: 'rate-expired', times: 50 });
-    const handle = await bench.start(transferInput(reference));
+    const quote = expiredQuote(reference, false);
+    await bench.store.quotes.remember(ACCOUNT, quote, 1_000);
+    const handle = await bench.start(transferInput(reference, { rate_id: quote.rateId }));
     expect((await failureOf(handle.result())).type).toBe('quote_rejected');
     expect((await bench.store.claims.ofFlow(`bridge-transfer/${reference}`)).map((claim) => claim.phase)).toEqual([
       'void',

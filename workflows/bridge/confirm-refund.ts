@@ -1,5 +1,4 @@
 import { condition } from '@temporalio/workflow';
-import type { OtherRecord } from '../../src/flows/echoes.js';
 import { PAYMENT_WORDS } from '../../src/protocol/statuses.js';
 import { flowIdOf } from '../../src/protocol/vocabulary.js';
 import { decideMismatch } from '../engine/evidence.js';
@@ -9,6 +8,7 @@ import { parkAndLook, pollStatus } from '../engine/look.js';
 import { askAbout } from '../engine/park.js';
 import { newPayment, paymentState, takeReading, type Payment, type TrackPlan } from '../engine/payment.js';
 import { REFUND_CONFIRM_MS } from '../engine/policies.js';
+import type { Accepted } from '../engine/post.js';
 import { isDecided } from './conflict.js';
 import { sentFacts, type OrderedRefund } from './refund-terms.js';
 import { bridgeState, isRefunded, rulesOf, type Transfer } from './transfer.js';
@@ -23,10 +23,10 @@ export async function confirmRefund(
   flow: Flow,
   transfer: Transfer,
   order: OrderedRefund,
-  other: OtherRecord | undefined,
+  submitted: Accepted,
 ): Promise<'arrived' | 'conflict' | { readonly word: string }> {
-  const send = sendOf(transfer, order);
-  if (other !== undefined) send.otherRecord = other;
+  const send = sendOf(transfer, order, submitted.maybeAnother === true || submitted.isRepeat === true);
+  if (submitted.other !== undefined) send.otherRecord = submitted.other;
   const refundState = () => {
     const ended = endOf(send);
     // A failed send of ours is no second refund.
@@ -72,7 +72,7 @@ function endOf(send: Payment): 'arrived' | { readonly word: string } | null {
 }
 
 /** It is looked up like any crypto send. */
-function sendOf(transfer: Transfer, order: OrderedRefund): Payment {
+function sendOf(transfer: Transfer, order: OrderedRefund, maybeTwice: boolean): Payment {
   const { reference } = order;
   const send = newPayment({
     input: { referenceId: reference },
@@ -81,5 +81,5 @@ function sendOf(transfer: Transfer, order: OrderedRefund): Payment {
     pin: transfer.pin,
   });
   const lookUpAs = flowIdOf('crypto-send', reference);
-  return { ...send, lookUpAs, facts: sentFacts(order) };
+  return { ...send, lookUpAs, maybeTwice, facts: sentFacts(order) };
 }

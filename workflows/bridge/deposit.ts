@@ -59,7 +59,6 @@ export async function makeDeposit(flow: Flow, transfer: Transfer): Promise<void>
     case 'other-request':
       return endFlow('failed', 'other_request_same_reference', submitted.why);
     case 'void':
-    case 'quote-expired':
       return endVoid(flow, `The deposit was given up before (${submitted.why}); nothing was sent.`);
     default:
       return submitted satisfies never;
@@ -147,7 +146,7 @@ async function depositOnce(flow: Flow, transfer: Transfer): Promise<SubmitOutcom
   }
 }
 
-const NOT_TAKEN: SubmitOutcome = { kind: 'quote-expired', by: 'us' };
+const NOT_TAKEN: SubmitOutcome = { kind: 'quote-expired' };
 
 /**
  * Money is stopped, or its queue is behind: that is no reason to fail. The flow gets new quotes until the deadline,
@@ -207,7 +206,7 @@ async function newQuote(flow: Flow, claim: ClaimRef, input: Transfer['input']): 
 async function noQuote(flow: Flow, claim: ClaimRef, why: string): Promise<SubmitOutcome> {
   if (flow.money.at !== 'sent' && (await voidUnsent(flow, claim, 'quote_rejected')) === true) {
     await unlessStopping(flow);
-    return endFlow('failed', 'quote_rejected', `${why}. Nothing was sent.`);
+    return endFlow('failed', 'quote_rejected', `${why}. Nothing was moved.`);
   }
   await unlessStopping(flow);
   // A send that a person ordered is cancelled: without a quote there is none.

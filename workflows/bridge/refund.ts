@@ -3,7 +3,6 @@ import type { ClaimRef, SubmitOutcome } from '../../activities/types.js';
 import { shownCause, type Cause } from '../../src/protocol/causes.js';
 import { contradictsFailure, endStep, refundRefusal, type TrustedSay } from '../../src/protocol/decisions.js';
 import type { Outcome } from '../../src/protocol/messages.js';
-import type { OtherRecord } from '../../src/flows/echoes.js';
 import { act } from '../engine/activities.js';
 import { endFromDecision, endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
@@ -20,7 +19,7 @@ import { confirmRefund } from './confirm-refund.js';
 import { refunded, refundedByThem, refundedElsewhere } from './refunded-elsewhere.js';
 import { otherCameIn, refundTerms, sentFacts, type OrderedRefund, type RefundTerms } from './refund-terms.js';
 import { endEvidence, isRefunded, bridgeState, refundClaim, rulesOf, type Transfer } from './transfer.js';
-import type { Post } from '../engine/post.js';
+import type { Accepted, Post } from '../engine/post.js';
 
 /**
  * After a proven FAILED: waits for the refund that is or may be due, then sends it (if the input allows it and it can
@@ -143,7 +142,7 @@ async function sendRefund(
   switch (submitted.kind) {
     case 'accepted':
       flow.note('refund-accepted', 'the refund was accepted by the service; waiting for its confirmation', 'service');
-      return refundConfirmed(flow, transfer, order, submitted.other);
+      return refundConfirmed(flow, transfer, order, submitted);
     case 'proven':
       return refundedElsewhere(flow, transfer);
     case 'rejected': {
@@ -153,8 +152,7 @@ async function sendRefund(
       return refundFailed(flow, transfer, { code: 'refund_rejected', text });
     }
     case 'other-request':
-    case 'void':
-    case 'quote-expired': {
+    case 'void': {
       const text = `the claim of the refund is ${submitted.kind}: ${submitted.why}`;
       return refundFailed(flow, transfer, { code: 'refund_claim_closed', text });
     }
@@ -215,7 +213,13 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
         submitPolicy(SUBMIT, transfer.windows),
         'Send the refund, under its claim',
         flow.timeScale,
-      ).submitRefund({ ...order, reviewedEventIds, unasked, mostMs: transfer.windows.postMs });
+      ).submitRefund({
+        ...order,
+        reviewedEventIds,
+        unasked,
+        timeScale: flow.timeScale,
+        mostMs: transfer.windows.postMs,
+      });
       claim = { ...claim, fingerprint };
       if (NOT_SENT.includes(outcome.kind)) transfer.ownRefund = before;
       if (outcome.kind === 'contradicted') {
@@ -253,7 +257,7 @@ async function notSentAgain(flow: Flow, claim: ClaimRef, why: string): Promise<S
 }
 
 /** Results of a submit that show that it did not send the refund. */
-const NOT_SENT: readonly SubmitOutcome['kind'][] = ['contradicted', 'rejected', 'void', 'quote-expired'];
+const NOT_SENT: readonly SubmitOutcome['kind'][] = ['contradicted', 'rejected', 'void'];
 
 /** An event that this decision does not rest on was enough not to send; its claim stays free for a person's order. */
 class HeldBack extends Error {
@@ -288,9 +292,9 @@ async function refundConfirmed(
   flow: Flow,
   transfer: Transfer,
   order: OrderedRefund,
-  other: OtherRecord | undefined,
+  submitted: Accepted,
 ): Promise<Outcome> {
-  const ending = await confirmRefund(flow, transfer, order, other);
+  const ending = await confirmRefund(flow, transfer, order, submitted);
   if (ending === 'conflict') return decideConflict(flow, transfer);
   if (ending === 'arrived') return refunded('Refunded by us to the fallback address.');
   transfer.ownRefund = null;

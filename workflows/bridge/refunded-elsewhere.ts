@@ -1,12 +1,12 @@
 import { condition } from '@temporalio/workflow';
 import type { Cause } from '../../src/protocol/causes.js';
 import type { Outcome } from '../../src/protocol/messages.js';
-import { act } from '../engine/activities.js';
 import { decideMismatch } from '../engine/evidence.js';
 import { endFromDecision } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
 import { askAbout } from '../engine/park.js';
-import { STORE, STORE_PATIENCE_MS } from '../engine/policies.js';
+import { STORE_PATIENCE_MS } from '../engine/policies.js';
+import { voidNeverSent, voidTurnedAway } from '../engine/stop.js';
 import { AT_LEAST_MS, observed } from '../engine/waits.js';
 import { conflictEvidence, decideConflict } from './conflict.js';
 import { reportPending } from './report.js';
@@ -22,8 +22,10 @@ export function refunded(detail: string): Outcome {
  */
 export async function refundedElsewhere(flow: Flow, transfer: Transfer): Promise<Outcome> {
   const claim = refundClaim(flow, transfer);
-  const order = { ...claim, reason: 'refunded by the service or the provider' };
-  const voiding = observed(() => act(STORE, 'Void our refund, if none was sent', flow.timeScale).voidClaim(order));
+  const voiding = observed(async () => {
+    const phase = await voidNeverSent(flow, claim, BY_THEM);
+    return phase === 'reserved' ? voidTurnedAway(flow, claim, BY_THEM) : phase;
+  });
   const isContradicted = () => !isRefunded(transfer) || transfer.mismatches.length > 0;
   const isKnown = () => voiding.settled() || isContradicted();
   await condition(isKnown, Math.max(AT_LEAST_MS, flow.scaled(STORE_PATIENCE_MS)));
@@ -51,6 +53,7 @@ const OWN_REFUND_UNKNOWN: Cause = {
   code: 'own_refund_unknown',
   text: 'the store cannot say now whether we sent a refund, too',
 };
+const BY_THEM = 'refunded by the service or the provider';
 
 export async function refundedByThem(flow: Flow, transfer: Transfer): Promise<Outcome> {
   while (transfer.toReport !== null) await reportPending(flow, transfer);

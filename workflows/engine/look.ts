@@ -1,18 +1,18 @@
 import { condition } from '@temporalio/workflow';
-import { isFinal, classifyStatus } from '../../src/protocol/statuses.js';
+import { isFinal } from '../../src/protocol/statuses.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { LAST_LOOK, POLL, SETTLE_PATIENCE_MS } from './policies.js';
 import { observed, within } from './waits.js';
 import { act } from './activities.js';
 import type { Flow } from './flow.js';
 import { park } from './park.js';
-import { paymentState, takeReading, type Payment, type TrackPlan } from './payment.js';
+import { meaningOf, paymentState, takeReading, type Payment, type TrackPlan } from './payment.js';
 import type { Resolution } from './messages.js';
 
 /** Looks the payment up until its status is one that is not known yet: one activity, however long it takes. */
 export function pollStatus(flow: Flow, payment: Payment, plan: TrackPlan, firstLookMs: number, isParked = false) {
   const ignoredStatuses = payment.words.filter((word) => !saidByEvent(payment, plan, word));
-  const isHinted = payment.words.some((word) => isFinal(classifyStatus(plan.words, word)));
+  const isHinted = payment.words.some((word) => isFinal(meaningOf(payment, plan, word)));
   const seldom = plan.lookEveryMs === undefined || isHinted ? {} : { atLeastMs: flow.scaled(plan.lookEveryMs) };
   return observed(() =>
     act(POLL, `Look up ${plan.noun}`, flow.timeScale).awaitStatus({
@@ -80,6 +80,6 @@ function inWords(payment: Payment): string {
 
 /** A status beyond `pending` that only an event reported so far: it is new when the lookup confirms it. */
 function saidByEvent(payment: Payment, plan: TrackPlan, word: string): boolean {
-  const meaning = classifyStatus(plan.words, word);
+  const meaning = meaningOf(payment, plan, word);
   return meaning !== 'pending' && !payment.provenMeanings.includes(meaning);
 }

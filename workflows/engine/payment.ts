@@ -8,7 +8,13 @@ import type {
   Facts,
 } from '../../activities/types.js';
 import { paymentStateOf, type PaymentState } from '../../src/protocol/decisions.js';
-import { isFinal, classifyStatus, type Meaning, type StatusMap } from '../../src/protocol/statuses.js';
+import {
+  isFinal,
+  classifyStatus,
+  type Meaning,
+  type StatusMap,
+  withDeclinedOpen,
+} from '../../src/protocol/statuses.js';
 import type { OtherRecord } from '../../src/flows/echoes.js';
 import { isUnread, type FlowEvent, type SubmitAnswer } from '../../src/protocol/messages.js';
 import type { EndReason, ParkReason, TimelineCode } from '../../src/protocol/vocabulary.js';
@@ -91,6 +97,8 @@ export interface Payment extends Evidence {
   lookNow: boolean;
   /** The payment at the service may be another payer's; only for kinds that others can pay, too. */
   maybeAnother?: boolean;
+  /** Its POST was sent more than once, or its outcome was unknown: what the service says of it may be of a second copy. */
+  maybeTwice?: boolean;
   /** The lookup has shown that it was paid: a lower status after that is an older copy's. */
   shownPaid?: PaidReading;
   /** The invoice was paid before it could be read: it may be another one than ours. */
@@ -137,8 +145,21 @@ export function newPayment({ input, windows, steps, pin }: NewPayment): Payment 
 }
 
 /** By the lookup, and by trusted events; hints prove nothing. */
-export function provenBy({ words, provenMeanings }: Payment, plan: TrackPlan): readonly Meaning[] {
-  return plan.isOnlyHinted ? provenMeanings : words.map((word) => classifyStatus(plan.words, word));
+export function provenBy(payment: Payment, plan: TrackPlan): readonly Meaning[] {
+  return plan.isOnlyHinted ? payment.provenMeanings : payment.words.map((word) => meaningOf(payment, plan, word));
+}
+
+/** What a status word means for this payment. */
+export function meaningOf({ maybeTwice }: Payment, plan: TrackPlan, word: string | null): Meaning {
+  return classifyStatus(maybeTwice === true ? withDeclinedOpen(plan.words) : plan.words, word);
+}
+
+/** From now on DECLINED ends nothing, nor does one that came before: it may be of a second copy of the POST. */
+export function doubtDeclined(payment: Payment, plan: TrackPlan): void {
+  payment.maybeTwice = true;
+  if (payment.words.some((word) => meaningOf(payment, plan, word) === 'failed')) return;
+  payment.provenMeanings = payment.provenMeanings.filter((meaning) => meaning !== 'failed');
+  payment.eventMeanings = payment.eventMeanings.filter((meaning) => meaning !== 'failed');
 }
 
 export function paymentState(payment: Payment): PaymentState {
@@ -171,7 +192,7 @@ function apply(flow: Flow, payment: Payment, plan: TrackPlan, event: FlowEvent):
   plan.onEvent?.(payment, event);
   const word = event.status;
   if (word === null || payment.words.includes(word)) return false;
-  const meaning = classifyStatus(plan.words, word);
+  const meaning = meaningOf(payment, plan, word);
   payment.words = [...payment.words, word];
   if (plan.hasLookup) {
     if (!plan.isOnlyHinted) payment.eventMeanings = [...payment.eventMeanings, meaning];
@@ -195,7 +216,7 @@ export function takeReading(flow: Flow, payment: Payment, plan: TrackPlan, readi
     return;
   }
   if (status === null) return;
-  const meaning = classifyStatus(plan.words, status);
+  const meaning = meaningOf(payment, plan, status);
   if (!payment.provenMeanings.includes(meaning)) payment.provenMeanings = [...payment.provenMeanings, meaning];
   if (!payment.words.includes(status)) payment.words = [...payment.words, status];
   payment.proven = true;

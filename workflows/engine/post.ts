@@ -32,6 +32,8 @@ export interface Post {
   readonly othersPay?: boolean;
   /** Lets the flow's events act. */
   readEvents(): void;
+  /** Called as soon as its outcome is unknown. @default nothing */
+  onUnknown?(): void;
   /** Asks a person about trusted events that differ; returns when one was decided. */
   decideOther(): Promise<void>;
   /** False: what a send needs is gone, so not even a person can order another. @default true */
@@ -52,16 +54,23 @@ export type SendAgain = 'send-again' | 'send-unasked';
 
 /** How a submit ended, if it did not end the flow. */
 export type Submitted =
-  /** The service has it. `maybeAnother`: it may be another payer's, for kinds that others can pay, too. */
+  /**
+   * The service has it. `maybeAnother`: it may be another payer's, for kinds that others can pay, too. `isRepeat`: more
+   * than one POST of it may have left.
+   */
   | {
       readonly kind: 'accepted';
       readonly answer: unknown;
       readonly maybeAnother?: true;
       /** The answer is of another request: what the service has is not this one. */
       readonly other?: OtherRecord | undefined;
+      readonly isRepeat?: true;
     }
   /** A trusted event or the lookup proves that the service has it; the answer itself was lost. */
   | { readonly kind: 'proven'; readonly maybeAnother?: true }
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
   /** Nothing was sent, and under this claim nothing will be. */
-  | { readonly kind: 'other-request' | 'void' | 'quote-expired'; readonly why: string };
+  | { readonly kind: 'other-request' | 'void'; readonly why: string };
+
+/** The service has it. */
+export type Accepted = Extract<Submitted, { readonly kind: 'accepted' }>;

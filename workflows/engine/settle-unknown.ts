@@ -44,6 +44,7 @@ export async function settleUnknown(flow: Flow, post: Post, outcome: Unsettled):
     const what = `${post.noun} may have been sent, and its outcome is unknown`;
     flow.enter('outcome-unknown', 'outcome-unknown', `${what} (${open.why})`);
   }
+  if (!open.heldBack) post.onUnknown?.();
   post.readEvents();
   if (open.heldBack) {
     // The event may be in the inbox, and not have reached the flow.

@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import { shownCause, type Cause } from '../../src/protocol/causes.js';
-import type { ClaimOrder } from '../../src/store/claim.js';
+import type { ClaimOrder, ClaimPhase } from '../../src/store/claim.js';
 import { mayEndUnsent, saysMoneyMoved } from '../../src/protocol/decisions.js';
 import type { Outcome, PersonOrder } from '../../src/protocol/messages.js';
 import type { ClaimRef } from '../../activities/types.js';
@@ -11,7 +11,7 @@ import { brief } from './event-book.js';
 import type { Flow } from './flow.js';
 import { provenOf, readInbox } from './inbox.js';
 import { askPerson, park } from './park.js';
-import { STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
+import { READ, SETTLE_PATIENCE_MS, STOP_AGAIN_MS, STOP_TRIES, STORE, STORE_PATIENCE_MS } from './policies.js';
 
 /**
  * Tries to stop the flow before its money moves. A claim that is absent or only reserved is voided, so that no attempt,
@@ -152,12 +152,11 @@ function isReported(flow: Flow): boolean {
   return flow.evidence().proven || flow.book.waiting().some(({ trusted }) => trusted);
 }
 
-/** Whether the claim could be voided, so that nothing was sent and nothing ever will be; undefined: not known now. */
+/** Whether the claim could be voided, so that nothing was executed and nothing ever will be; undefined: not known now. */
 export async function voidUnsent(flow: Flow, claim: ClaimRef, reason: string): Promise<boolean | undefined> {
-  const order = { ...claim, reason };
-  const phase = await within(flow, STORE_PATIENCE_MS, () =>
-    act(STORE, 'Void the claim, if nothing was sent', flow.timeScale).voidClaim(order),
-  );
+  const asked = await within(flow, STORE_PATIENCE_MS, () => voidNeverSent(flow, claim, reason));
+  const phase =
+    asked === 'reserved' ? await within(flow, SETTLE_PATIENCE_MS, () => voidTurnedAway(flow, claim, reason)) : asked;
   if (phase === undefined) return undefined;
   const rest = {
     lookup: 'cannot-tell',
@@ -167,6 +166,18 @@ export async function voidUnsent(flow: Flow, claim: ClaimRef, reason: string): P
     overdue: false,
   } as const;
   return phase === 'void' && mayEndUnsent({ ...rest, claim: phase, windowOver: true });
+}
+
+export async function voidNeverSent(flow: Flow, claim: ClaimRef, reason: string): Promise<ClaimPhase> {
+  // Bounded by its callers, which run it inside `within` or `observed`.
+  return act(STORE, 'Void the claim, if nothing was sent', flow.timeScale).voidClaim({ ...claim, reason });
+}
+
+/** The service says that it executed nothing of it: its lookup must not show anything either. */
+export async function voidTurnedAway(flow: Flow, claim: ClaimRef, reason: string): Promise<ClaimPhase> {
+  const order = { ...claim, reason, timeScale: flow.timeScale };
+  // Bounded by its callers, which run it inside `within` or `observed`.
+  return act(READ, 'Void the claim, if the service shows nothing', flow.timeScale).voidTurnedAway(order);
 }
 
 function stoppedBy(state: 'cancelled' | 'expired', order: PersonOrder): Outcome {

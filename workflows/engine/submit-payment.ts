@@ -7,6 +7,7 @@ import { askForEnd, endVoid, VETOED } from './stop.js';
 import type { Flow } from './flow.js';
 import { submit } from './submit.js';
 import {
+  doubtDeclined,
   handlePaymentEvents,
   keepShown,
   rulesOf,
@@ -31,6 +32,7 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
   switch (submitted.kind) {
     case 'accepted':
       payment.maybeAnother ||= submitted.maybeAnother === true;
+      if (submitted.isRepeat) doubtDeclined(payment, plan);
       return accepted(flow, payment, plan, submitted);
     case 'proven':
       payment.maybeAnother ||= submitted.maybeAnother === true;
@@ -56,8 +58,6 @@ export async function submitPayment(flow: Flow, payment: Payment, plan: PaymentP
     case 'void':
       if (await plan.paidAllTheSame?.(flow, payment)) return;
       return endVoid(flow, `It was given up before (${submitted.why}); nothing was sent.`);
-    case 'quote-expired':
-      return endFlow('failed', 'quote_rejected', 'The service says that the rate expired; nothing was moved.');
     default:
       return submitted satisfies never;
   }
@@ -87,6 +87,7 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
     shown: () => payment.shownPaid !== undefined,
     claimed: () => payment.unverified.length > 0,
     readEvents: () => handlePaymentEvents(flow, payment, plan),
+    onUnknown: () => doubtDeclined(payment, plan),
     decideOther: () => decideMismatch(flow, payment, rulesOf(flow, payment, plan)),
     othersPay: plan.paidAllTheSame !== undefined,
     ...(plan.sendAgain === undefined ? {} : { sendAgain: plan.sendAgain }),

@@ -35,11 +35,7 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
         return outcome;
       case 'quote-expired':
         again = 'quote-expired';
-        if (post.prepareAgain !== undefined) continue;
-        if (await isContradicted(flow, post)) return settleContradicted(flow, post, RATE_EXPIRED);
-        if (await isClosed(flow, post, 'quote_rejected')) return { kind: 'quote-expired', why: RATE_EXPIRED };
-        open = notClosed(RATE_EXPIRED);
-        break;
+        continue;
       case 'done-elsewhere':
         if (await isClosed(flow, post, DONE_ELSEWHERE)) return { kind: 'void', why: DONE_ELSEWHERE };
         open = notClosed(DONE_ELSEWHERE);
@@ -68,7 +64,7 @@ export async function submit(flow: Flow, post: Post): Promise<Submitted> {
 async function readyAgain(flow: Flow, post: Post, because: 'quote-expired' | 'ordered'): Promise<SubmitOutcome | null> {
   const inTheWay = (await post.prepareAgain?.(because)) ?? null;
   if (inTheWay !== null) return inTheWay;
-  // The claim was handed back after the rate expired, or reserved by the order.
+  // The claim is reserved since the quote expired before it was sent, or by the order.
   const isAllowed = maySend({
     claim: flow.money.at === 'sent' ? 'ordered' : 'reserved',
     lookup: 'cannot-tell',
@@ -111,8 +107,6 @@ async function settleContradicted(flow: Flow, post: Post, refused: string): Prom
 /** Only the service's own answer to this POST shows that what it has is ours. */
 const perhapsAnothers = (settled: Submitted): Submitted =>
   settled.kind === 'accepted' || settled.kind === 'proven' ? { ...settled, maybeAnother: true } : settled;
-
-const RATE_EXPIRED = 'the service says that the rate expired';
 
 const DONE_ELSEWHERE = 'the service shows it done by another way';
 

@@ -1,6 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import { endingsOf, endStep, type FinalMeaning } from '../../src/protocol/decisions.js';
-import { isFinal, classifyStatus, type Meaning } from '../../src/protocol/statuses.js';
+import { isFinal, type Meaning } from '../../src/protocol/statuses.js';
 import { isUnread, type Outcome } from '../../src/protocol/messages.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { brief, selectedEvent } from './event-book.js';
@@ -13,6 +13,7 @@ import { continueFlowAsNew, tooLong } from './run-flow.js';
 import { askPerson, park } from './park.js';
 import { lookOnce, parkAndLook, pollStatus } from './look.js';
 import {
+  meaningOf,
   rulesOf,
   paymentState,
   provenBy,
@@ -102,7 +103,7 @@ async function checkStatusAtDeadline(flow: Flow, payment: Payment, plan: TrackPl
 }
 
 async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void> {
-  const claimed = payment.unverified.filter((event) => isFinal(classifyStatus(plan.words, event.status)));
+  const claimed = payment.unverified.filter((event) => isFinal(meaningOf(payment, plan, event.status)));
   const evidence = {
     words: payment.words,
     claimed: claimed.map(brief),
@@ -198,7 +199,7 @@ export async function followedOn(
 /** If no lookup decides, an unverified event is enough to keep the flow from ending as failed by itself. */
 export function isVetoed(payment: Payment, plan: TrackPlan, isRefused = false): boolean {
   const proven = endingsOf([...provenBy(payment, plan), ...(isRefused ? (['failed'] as const) : [])]);
-  const claimed = endingsOf(payment.unverified.map(({ status }) => classifyStatus(plan.words, status)));
+  const claimed = endingsOf(payment.unverified.map(({ status }) => meaningOf(payment, plan, status)));
   const step = endStep({ proven, claimed, fundsHeld: 'absent' });
   const isUnclear = proven.includes('failed') && payment.unverified.some(({ facts }) => isUnread(facts));
   return !plan.hasLookup && (isUnclear || step.do === 'park');

@@ -8,6 +8,7 @@ import {
   NotSentError,
   RateLimitedError,
   RejectedError,
+  TurnedAwayError,
   UnknownOutcomeError,
 } from '../../service-client/index.js';
 import { isGiven, type Settings, type Environment } from '../../config/index.js';
@@ -59,7 +60,7 @@ export const asJson = (answer: unknown): string => JSON.stringify(answer, null, 
 
 /** Whether the service has certainly not done it. */
 export function wasNotDone(error: unknown): boolean {
-  return error instanceof NotSentError || error instanceof InvalidRequestError || error instanceof RejectedError;
+  return [NotSentError, TurnedAwayError, InvalidRequestError, RejectedError].some((kind) => error instanceof kind);
 }
 
 /**
@@ -71,6 +72,7 @@ function accountError(error: unknown, check: string): unknown {
     const wait = error.retryAfterMs === undefined ? '' : `, in ${Math.ceil(error.retryAfterMs / 1_000)} s`;
     return new CliError(`The service takes no more requests now. Nothing was done: try again later${wait}.`);
   }
+  if (error instanceof TurnedAwayError) return noToken('The service refused the token');
   if (error instanceof NotSentError) return notSent(error);
   if (error instanceof InvalidRequestError) {
     const lines = error.problems.map(({ path, problem }) => `  ${path || 'the input'}: ${problem}`);
@@ -94,12 +96,12 @@ function accountError(error: unknown, check: string): unknown {
 }
 
 function notSent({ reason }: NotSentError): CliError {
-  if (reason === 'unauthorized' || reason === 'token') {
-    const why = reason === 'token' ? 'There is no token that can be sent' : 'The service refused the token';
-    return new CliError(`${why}. Nothing was done: set SERVICE_TOKEN (or SERVICE_TOKEN_FILE) to a valid one.`);
-  }
+  if (reason === 'token') return noToken('There is no token that can be sent');
   return new CliError(`The service cannot be reached (${reason}). Nothing was sent.`, EXIT.unreachable);
 }
+
+const noToken = (why: string): CliError =>
+  new CliError(`${why}. Nothing was done: set SERVICE_TOKEN (or SERVICE_TOKEN_FILE) to a valid one.`);
 
 /**
  * Settings that a gateway or worker needs, but not an account operation: without an account none of them exists yet.

@@ -4,7 +4,9 @@ import {
   type RelayedAnswer,
   InvalidRequestError,
   NotSentError,
+  RateLimitedError,
   ServiceUnavailableError,
+  TurnedAwayError,
   UnknownOutcomeError,
 } from '../../service-client/index.js';
 import { operations, type OperationName } from '../../contract/index.js';
@@ -196,11 +198,16 @@ function refusalOf(error: unknown): Refusal {
       errors,
     });
   }
+  if (error instanceof RateLimitedError) {
+    const seconds = Math.ceil((error.retryAfterMs ?? 0) / 1_000) || RETRY_AFTER_SECONDS;
+    const why = 'The service takes no more requests now. Try again.';
+    return new Refusal(503, why, { code: 'service_rate_limited' }, seconds);
+  }
+  if (error instanceof TurnedAwayError || (error instanceof NotSentError && error.reason === 'token')) {
+    const why = 'The service does not accept the token of this gateway: correct SERVICE_TOKEN.';
+    return new Refusal(502, why, { code: 'service_token_refused' });
+  }
   if (error instanceof NotSentError) {
-    if (error.reason === 'unauthorized' || error.reason === 'token') {
-      const why = 'The service does not accept the token of this gateway: correct SERVICE_TOKEN.';
-      return new Refusal(502, why, { code: 'service_token_refused' });
-    }
     const why = `The service cannot be reached (${error.reason}). Try again.`;
     return new Refusal(503, why, { code: 'service_unreachable' }, RETRY_AFTER_SECONDS);
   }

@@ -14,6 +14,8 @@ export const FAULT_KINDS = [
   'slow',
   'unauthorized',
   'duplicate-answer',
+  'refused',
+  'page',
 ] as const;
 
 /** One injected fault, and the truth about it: whether the request was executed. */

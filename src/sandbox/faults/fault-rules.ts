@@ -107,7 +107,7 @@ export const FaultRule = z.strictObject({
   first: z.number().int().min(1).optional(),
   /** With this probability, drawn from the seed, the reference and the number of its request. */
   rate: z.number().min(0).max(1).optional(),
-  /** HTTP status of an error or of a duplicate answer. */
+  /** HTTP status of an error, a refusal, a page or a duplicate answer. */
   status: z.number().int().min(400).max(599).optional(),
   /** `late-commit`: by the sandbox's clock. `slow`: in real time. */
   delayMs: z.number().int().min(0).optional(),
@@ -118,7 +118,9 @@ export const FaultRule = z.strictObject({
   variant: z.enum(GARBAGE_VARIANTS).optional(),
   /** `garbage`: exactly this text, as JSON. */
   body: z.string().optional(),
-  /** `duplicate-answer`: false answers "duplicate" without having executed anything. @default true */
+  /**
+   * Whether it is executed before that answer. @default true; of `refused` false
+   */
   commit: z.boolean().optional(),
 });
 export type FaultRule = z.infer<typeof FaultRule>;

@@ -35,6 +35,11 @@ function rateLimited({ hint = 'header', retryAfterSeconds: seconds = 1 }: FaultR
   return new Refusal(429, 'RATE_LIMITED', 'Too many requests', details);
 }
 
+async function executedOrNot(exchange: Exchange, hit: Hit, tools: FaultTools, byDefault: boolean): Promise<void> {
+  if (hit.rule.commit ?? byDefault) await tools.commit(exchange, hit);
+  else await tools.logOnly(exchange, hit);
+}
+
 const DEFAULT_DELAY_MS = 1_000;
 
 /** What each kind of fault does to a request, and when: before its commit, after it, or instead of its answer. */
@@ -66,9 +71,17 @@ export const INJECT: Readonly<Record<FaultKind, Inject>> = {
     answerGarbage(exchange, outcome, hit);
   },
   async 'duplicate-answer'(exchange, hit, tools) {
-    if (hit.rule.commit === false) await tools.logOnly(exchange, hit);
-    else await tools.commit(exchange, hit);
+    await executedOrNot(exchange, hit, tools, true);
     exchange.answer(new Refusal(hit.rule.status ?? 409, 'DUPLICATE_REFERENCE', 'Duplicate reference'));
+  },
+  async refused(exchange, hit, tools) {
+    await executedOrNot(exchange, hit, tools, false);
+    exchange.answer(new Refusal(hit.rule.status ?? 400, 'TRANSACTION_FAILED', 'Transaction failed'));
+  },
+  /** Of something on the way, and not of the service. */
+  async page(exchange, hit, tools) {
+    await executedOrNot(exchange, hit, tools, true);
+    exchange.answerRaw(hit.rule.status ?? 403, 'text/html', '<!doctype html><title>Access denied</title>');
   },
   async slow(exchange, hit, tools) {
     const { outcome } = await tools.commit(exchange, hit);

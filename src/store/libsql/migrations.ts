@@ -18,6 +18,8 @@ const claims = [
      reserved_at INTEGER NOT NULL,
      sending_at INTEGER,
      ended_at INTEGER,
+     -- POSTs that the service answered, in its own words, as not executed
+     turned_away INTEGER NOT NULL DEFAULT 0,
      answer BLOB,
      rejection BLOB,
      kept BLOB,

@@ -17,6 +17,8 @@ const claims = [
      reserved_at BIGINT NOT NULL,
      sending_at BIGINT,
      ended_at BIGINT,
+     -- POSTs that the service answered, in its own words, as not executed
+     turned_away BIGINT NOT NULL DEFAULT 0,
      answer BYTEA,
      rejection BYTEA,
      kept BYTEA,

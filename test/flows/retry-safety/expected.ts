@@ -2,7 +2,7 @@ import { operations } from '../../../src/contract/index.js';
 import type { Cell } from './cell.js';
 
 export interface Expected {
-  readonly state: 'completed' | 'parked';
+  readonly state: 'completed' | 'parked' | 'failed';
   readonly reason: string | null;
   readonly executions: 0 | 1;
 }
@@ -11,11 +11,12 @@ export interface Expected {
 const CANNOT_BE_SENT_AGAIN: readonly string[] = ['createCardDeposit'];
 
 /**
- * Only one fault needs a person: the request may have been sent, and the service never had it. A flow cannot know the
+ * Only one fault needs a person: the request may have been sent, and the service never had it, or said so in no body of its own. A flow cannot know the
  * second half. If the service is known to treat repeats safely, it is sent again, else it parks, and the reason says
  * what was looked up: a lookup that finds nothing, or no lookup, or one whose record is older than the payment.
  */
 export function expectedOf({ operation, fault, mode }: Cell): Expected {
+  if (fault.isRefused === true) return { state: 'failed', reason: null, executions: 0 };
   const mayRepeat = mode.setting !== 'unknown' && !CANNOT_BE_SENT_AGAIN.includes(operation);
   if (fault.neverArrived !== true || mayRepeat) return { state: 'completed', reason: null, executions: 1 };
   const tells = 'statusLookup' in operations[operation] && operation !== 'payInvoice';

@@ -8,6 +8,8 @@ export interface Fault {
   readonly killed?: { readonly in: 'reserved' | 'sending' | 'answered'; readonly executed: boolean };
   /** A request was or may have been sent, and the service never had it: that cannot be seen from here. */
   readonly neverArrived?: true;
+  /** The service says itself that it did not execute it. */
+  readonly isRefused?: true;
 }
 
 /** `late-commit`: well within the settle window, long after the client has given up. */
@@ -26,6 +28,11 @@ export const FAULTS: readonly Fault[] = [
   { name: 'garbage', sandbox: { kind: 'garbage' } },
   { name: 'executed late', sandbox: { kind: 'late-commit', delayMs: LATE_MS } },
   { name: '429', sandbox: { kind: 'rate-limited', retryAfterSeconds: 1 } },
+  { name: '401', sandbox: { kind: 'unauthorized' } },
+  { name: 'refused in its own body', sandbox: { kind: 'refused' }, isRefused: true },
+  { name: "a firewall's 403 before it was executed", sandbox: { kind: 'page', commit: false }, neverArrived: true },
+  { name: "a firewall's 403 after it was executed", sandbox: { kind: 'page' } },
+  { name: "a proxy's 429 after it was executed", sandbox: { kind: 'page', status: 429 } },
   { name: 'killed in `reserved`', killed: { in: 'reserved', executed: false } },
   {
     name: 'killed in `sending`, before it was executed',

@@ -1,4 +1,4 @@
-import { trusted } from '../../harness/inputs.js';
+import { expiredQuote, trusted } from '../../harness/inputs.js';
 import {
   completed,
   HAPPY,
@@ -96,8 +96,9 @@ export const endings: Scenes = {
   requoted: {
     ends: 'completed',
     async play(on, reference) {
-      await on.sandbox('/scenarios', { reference, ending: 'rate-expired', times: 2 });
-      const flow = await tracked(on, reference);
+      const quote = expiredQuote(reference);
+      await on.store.quotes.remember('recorded', quote, 1_000);
+      const flow = await tracked(on, reference, { rate_id: quote.rateId });
       await send(flow, completed());
       return flow;
     },
@@ -107,8 +108,22 @@ export const endings: Scenes = {
     ends: 'failed',
     reason: 'quote_rejected',
     async play(on, reference) {
-      await on.sandbox('/scenarios', { reference, ending: 'rate-expired', times: 50 });
-      return on.start(reference);
+      const quote = expiredQuote(reference, false);
+      await on.store.quotes.remember('recorded', quote, 1_000);
+      return on.start(reference, { rate_id: quote.rateId });
+    },
+  },
+
+  'rate-expired-at-service': {
+    ends: 'completed',
+    async play(on, reference) {
+      await on.sandbox('/scenarios', { reference, ending: 'rate-expired', times: 1 });
+      const flow = await on.start(reference, { timeScale: 0.001, deadlineSeconds: 2_592_000 });
+      await parked(flow, 'unknown_outcome');
+      await resolve(flow, 'send-again');
+      await stage(flow, 'tracking');
+      await send(flow, completed());
+      return flow;
     },
   },
 

@@ -4,6 +4,7 @@ import type { Chance } from '../core/chance.js';
 import type { Process } from '../core/process.js';
 import type { Timeline } from '../core/timeline.js';
 import type { Trace } from '../core/trace.js';
+import { type createOddLookups, drawOddAnswer, textOfOddAnswer, type OddAnswer } from './odd-answers.js';
 import type { SimSandbox } from './sandbox.js';
 import type { Weather } from './weather.js';
 
@@ -26,6 +27,9 @@ export interface ServicePortDeps {
   readonly chance: Chance;
   readonly acts: Chance;
   readonly quirks: Chance;
+  readonly odds: Chance;
+  /** Shared by all processes. */
+  readonly oddLookups: ReturnType<typeof createOddLookups>;
   readonly weather: Weather;
   readonly sandbox: SimSandbox;
   readonly wire: WireEntry[];
@@ -54,7 +58,7 @@ const FAULTS: readonly RequestFault[] = ['refused', 'rate-limited', 'lost-before
 
 /** The wire between one process and the service: the client's own judgement is applied to its result. */
 export function createSend(deps: ServicePortDeps, process: Process): Send {
-  const { timeline, trace, chance, acts, quirks, weather, sandbox, timeoutMs } = deps;
+  const { timeline, trace, chance, acts, quirks, odds, oddLookups, weather, sandbox, timeoutMs } = deps;
 
   const faultOf = (): RequestFault => {
     if (chance.yes(weather.crash)) return chance.one(['crash-before', 'crash-after'] as const);
@@ -89,6 +93,8 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
         leftAtMs = timeline.nowMs;
         if (deps.refusesLookups && request.name.startsWith('get'))
           return say(raw(403, '{"success":false,"message":"Forbidden"}'));
+        const oddly = oddLookups.of(request.name, referenceOf(request));
+        if (oddly !== undefined) return say(raw(oddly.httpStatus, oddly.text));
         switch (fault) {
           case 'refused':
             return say(notSent('refused'));
@@ -125,6 +131,9 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
               trace.fault('process stopped while it waits');
               process.stopFor(acts.int(1_000, weather.longestStopMs));
             }
+            if (isMoney(request) && odds.yes(weather.answersOddly)) {
+              return answerOddly(drawOddAnswer(odds, request.name, deps.repeatMode));
+            }
             // A service that executes every repeat would pay twice, and neither of us could help it.
             if (isMoney(request) && deps.repeatMode !== 'execute-again' && quirks.yes(weather.repeatedOnTheWay)) {
               trace.fault('request repeated on the way');
@@ -134,6 +143,16 @@ export function createSend(deps: ServicePortDeps, process: Process): Send {
           default:
             return fault satisfies never;
         }
+      };
+      const answerOddly = async (odd: OddAnswer): Promise<void> => {
+        const { httpStatus, body, isExecuted, lookup } = odd;
+        trace.fault(`answered ${httpStatus}, ${body} (${isExecuted ? 'executed' : 'not executed'})`);
+        if (isExecuted && lookup !== 'in time') trace.fault(`lookup after an odd answer: ${lookup}`);
+        const answered = isExecuted ? await execute() : undefined;
+        if (isExecuted) oddLookups.begin(request.name, referenceOf(request), odd);
+        const answer = answered?.kind === 'answer' ? Buffer.from(answered.bytes).toString('utf8') : '';
+        const hint = odds.yes(0.5) ? { 'retry-after': String(odds.int(1, 30)) } : {};
+        say(raw(httpStatus, textOfOddAnswer(odd, odds.int(0, 3), answer), hint));
       };
       timeline.in(chance.int(1, 40), () => process.deliver(leave));
     });

@@ -38,6 +38,8 @@ export interface Weather {
   readonly lookupsRefused: boolean;
   /** Of each money POST: a proxy on the way hands it over twice, and the second answer comes back. */
   readonly repeatedOnTheWay: number;
+  /** Of each money POST: any answer comes back to it, by the service or by something on the way. */
+  readonly answersOddly: number;
   /** The answers to bridge deposits announce refunds of far more than comes in. */
   readonly oddRefunds: boolean;
   /** A FAILED of a bridge transfer says neither its stage, nor anything of a refund or of what came in. */
@@ -47,8 +49,8 @@ export interface Weather {
 const RATES = [0, 0, 0.01, 0.03, 0.08];
 const CRASHES = [0, 0, 0.002, 0.006, 0.015];
 
-/** @param acts and quirks: for what was added later, so that a seed still draws the rest as it did */
-export function drawWeather(chance: Chance, acts: Chance, quirks: Chance): Weather {
+/** @param acts, quirks and odds: for what was added later, so that a seed still draws the rest as it did */
+export function drawWeather(chance: Chance, acts: Chance, quirks: Chance, odds: Chance): Weather {
   const rate = () => chance.one(RATES);
   return {
     clearsAfterMs: chance.int(60_000, 100 * 60_000),
@@ -71,6 +73,7 @@ export function drawWeather(chance: Chance, acts: Chance, quirks: Chance): Weath
     latestDeliveryMs: chance.one([120_000, 120_000, 600_000]),
     lookupsRefused: chance.yes(0.06),
     repeatedOnTheWay: quirks.one([0, 0, 0, 0.2]),
+    answersOddly: odds.one([0, 0, 0.4, 0.9]),
     oddRefunds: quirks.yes(0.1),
     bareFailures: quirks.yes(0.2),
   };
@@ -98,6 +101,7 @@ export const CALM: Weather = {
   latestDeliveryMs: 0,
   lookupsRefused: false,
   repeatedOnTheWay: 0,
+  answersOddly: 0,
   oddRefunds: false,
   bareFailures: false,
 };

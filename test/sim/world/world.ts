@@ -17,6 +17,7 @@ import { createDeliveries, type Deliveries } from './deliveries.js';
 import { ACCOUNT, createSimGateway, SERVICE_TIMEOUT_MS, type SimGateway } from './gateway.js';
 import { openMemoryDatabase, type MemoryDatabase, type StoreCopy } from './memory-database.js';
 import { GATEWAY_URL, takeSandbox, TOKEN, type SimSandbox } from './sandbox.js';
+import { createOddLookups } from './odd-answers.js';
 import { createSend, type WireEntry } from './service-port.js';
 import { openSimStore, prepareDatabase, raiseEpoch } from './store-port.js';
 import { CALM, type Weather } from './weather.js';
@@ -29,7 +30,7 @@ export interface Plant {
 export interface WorldOptions {
   readonly seed: number;
   readonly vms: WorkflowVms;
-  readonly weather: (chance: Chance, acts: Chance, quirks: Chance) => Weather;
+  readonly weather: (chance: Chance, acts: Chance, quirks: Chance, odds: Chance) => Weather;
   readonly repeatMode: (chance: Chance) => RepeatMode;
   readonly plant?: Plant | undefined;
   readonly live?: ((line: string) => void) | undefined;
@@ -75,6 +76,7 @@ export interface LostTime {
 export const STARTS_AT_MS = Date.UTC(2026, 0, 5, 8);
 const ACTS = 0x2545f491;
 const QUIRKS = 0x27d4eb2f;
+const ODDS = 0x165667b1;
 const RECORDS = 'recordAnswer ';
 
 export async function createWorld(options: WorldOptions): Promise<World> {
@@ -82,9 +84,10 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const chance = createChance(seed);
   const acts = createChance(seed ^ ACTS);
   const quirks = createChance(seed ^ QUIRKS);
+  const odds = createChance(seed ^ ODDS);
   const timeline = createTimeline(STARTS_AT_MS);
   const repeatMode = options.repeatMode(chance);
-  const drawn = options.weather(chance, acts, quirks);
+  const drawn = options.weather(chance, acts, quirks, odds);
   const weather = changing(drawn, () => timeline.nowMs - STARTS_AT_MS < drawn.clearsAfterMs);
   const trace = createTrace(() => timeline.nowMs - STARTS_AT_MS, options.live);
   const database = openMemoryDatabase();
@@ -97,6 +100,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
   const lost: LostTime[] = [];
   const recorded: string[] = [];
   const ids = { owner: 0, event: 0 };
+  const oddLookups = createOddLookups(() => timeline.nowMs);
   const core = { timeline, trace, chance };
 
   const deliveries = createDeliveries({ ...core, weather, gateways: () => gateways });
@@ -148,6 +152,8 @@ export async function createWorld(options: WorldOptions): Promise<World> {
         ...core,
         acts,
         quirks,
+        odds,
+        oddLookups,
         weather,
         sandbox,
         wire,

@@ -1,0 +1,40 @@
+import { refusalStands, TURNED_AWAY, type LookupSays } from '../src/protocol/decisions.js';
+import type { ClaimPhase } from '../src/store/claim.js';
+import { keyOf, requireOwnDeployment } from './claims.js';
+import type { ActivityDeps } from './deps.js';
+import { storing } from './failures.js';
+import { paidBeforeOurs } from './invoice-paid.js';
+import { lookUpOnce, LOOKUP_OF_PAID } from './status-lookups.js';
+import { absentForLong } from './timing.js';
+import type { ClaimRef } from './types.js';
+
+/** A claim under which POSTs left, each of which the service answered, in its own words, as not executed. */
+export function createTurnedAwayActivities(deps: ActivityDeps) {
+  return {
+    /**
+     * Voids such a claim of an operation that has a lookup, once that has shown nothing of it. Leaves every other claim
+     * alone and returns its phase.
+     */
+    async voidTurnedAway(order: ClaimRef & { reason: string; timeScale: number }): Promise<ClaimPhase> {
+      await requireOwnDeployment(deps, order);
+      const key = keyOf(deps, order);
+      const claim = await storing(() => deps.store.claims.get(key));
+      if (claim?.phase !== 'reserved' || claim.turnedAway === undefined) return claim?.phase ?? 'reserved';
+      const shown = await absentForLong(deps, order.timeScale, () => lookUp(deps, order));
+      if (!refusalStands({ ...TURNED_AWAY, lookup: shown })) return claim.phase;
+      const { flowId, fingerprint, pin, reason } = order;
+      // Not if another POST left while the service was asked.
+      const unsent = { flowId, fingerprint, epoch: pin.epoch, turnedAway: claim.turnedAway };
+      return storing(() => deps.store.claims.voidUnsent(key, unsent, reason));
+    },
+  };
+}
+
+/** The record of an invoice's payment is there before any payment, and says so. */
+async function lookUp(
+  deps: ActivityDeps,
+  { operation, reference, timeScale }: ClaimRef & { timeScale: number },
+): Promise<LookupSays> {
+  if (operation !== 'payInvoice') return lookUpOnce(deps.service, operation, reference);
+  return LOOKUP_OF_PAID[(await paidBeforeOurs(deps, { reference, expect: {}, timeScale })).says];
+}

@@ -1,0 +1,173 @@
+import {
+  LATEST,
+  OF_KEY,
+  placeOf,
+  rowOf,
+  SELECT,
+  SENDS_ORDERED,
+  SENT_BEFORE,
+  unlessEarlier,
+  values,
+  type SealedColumn,
+} from './claim-row.js';
+import type { ClaimKey, ClaimOrder, ClaimStore, UnsentClaim } from './claim.js';
+import { UNDER_WAY } from './claim-steps.js';
+import { turnOf, type SqlConnection } from './sql-connection.js';
+import { waitsToBeMatched, type GuardSql } from './sql-guard.js';
+import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
+import { readable, type SealedJson } from './store-key.js';
+import { newestMac } from '../protocol/fingerprint.js';
+
+interface Condition {
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+}
+const ALWAYS: Condition = { sql: 'true', params: [] };
+
+/** Of a claim that is reserved: nothing left, or the service turned away all that did, and no more than are known. */
+const NEVER_EXECUTED = `${SENDS_ORDERED} = 0 AND claims.turned_away <= ?`;
+/** 1 for a claim that cannot be voided; a missing one if it may have existed in the epoch of its flow. */
+const IN_THE_WAY = `CASE WHEN EXISTS (SELECT 1 FROM claims WHERE ${OF_KEY} AND phase NOT IN ('void', 'rejected')
+        AND NOT (phase = 'reserved' AND ${NEVER_EXECUTED}))
+      OR (NOT EXISTS (SELECT 1 FROM claims WHERE ${OF_KEY}) AND (SELECT epoch FROM deployment) > ?)
+    THEN 1 ELSE 0 END`;
+
+interface ClaimClosing extends Pick<ClaimStore, 'recordDecision' | 'voidUnsent' | 'voidAllUnsent' | 'closeByOrder'> {
+  /** Records a person's order about a claim, if it is there and the condition holds. */
+  order(key: ClaimKey, action: string, order: ClaimOrder, onlyIf?: Condition): Step;
+}
+
+/** How claims are closed to further sends. */
+export function createClaimClosing(deps: {
+  readonly db: SqlConnection;
+  readonly write: (key: ClaimKey, request: Request) => Promise<readonly StepResult[]>;
+  readonly seal: (key: ClaimKey, column: SealedColumn, value: unknown) => SqlValue;
+  readonly sealed: Pick<SealedJson, 'open'>;
+  readonly now: () => number;
+  readonly guard: GuardSql;
+}): ClaimClosing {
+  const { db, write, seal, sealed, now, guard } = deps;
+
+  const order: ClaimClosing['order'] = (key, action, { actor, note }, onlyIf = ALWAYS) => ({
+    sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, at)
+          SELECT account, operation, reference, ?, ?, ?, ? FROM claims WHERE ${OF_KEY} AND ${onlyIf.sql}`,
+    params: [action, actor, seal(key, 'note', note), now(), ...values(key), ...onlyIf.params],
+  });
+
+  /** Another send is off: a later attempt, by a reset in the UI, must not send. */
+  const takeBackSend = (key: ClaimKey, onlyIf: Condition): Step => ({
+    sql: `UPDATE claims SET phase = 'sending', sending_at = ?
+          WHERE ${OF_KEY} AND phase = 'reserved' AND ${SENT_BEFORE} AND ${onlyIf.sql}`,
+    params: [now(), ...values(key), ...onlyIf.params],
+  });
+
+  const makeVoid = (
+    key: ClaimKey,
+    { flowId, fingerprint, epoch = LATEST, turnedAway = 0 }: UnsentClaim,
+    reason: string,
+    onlyIf: Condition,
+  ): Step => {
+    const at = now();
+    return {
+      sql: `INSERT INTO claims
+              (account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at, ended_at, reason)
+            SELECT ?, ?, ?, ${unlessEarlier('void')}, '', ?, ?, ?, ?, ? WHERE ${onlyIf.sql}
+            ON CONFLICT (account, operation, reference) DO UPDATE
+            SET phase = 'void', ended_at = excluded.ended_at, reason = excluded.reason
+            WHERE claims.phase = 'reserved' AND ${NEVER_EXECUTED}`,
+      params: [
+        ...values(key),
+        epoch,
+        flowId,
+        newestMac(fingerprint),
+        at,
+        at,
+        seal(key, 'reason', reason),
+        ...onlyIf.params,
+        turnedAway,
+      ],
+    };
+  };
+
+  /** Whether one of these rows is this very order, from an attempt whose answer was lost. */
+  const isRecorded = (found: StepResult | undefined, key: ClaimKey, action: string, { actor, note }: ClaimOrder) =>
+    (found?.rows ?? []).some(
+      (row) =>
+        row['action'] === action &&
+        row['actor'] === actor &&
+        readable(() => sealed.open(placeOf(key, 'note'), row['note'] as SqlBlob)) === note,
+    );
+
+  return {
+    order,
+
+    recordDecision: async (key, action, given) =>
+      (await write(key, [takeBackSend(key, ALWAYS), order(key, action, given)])).at(-1)?.changes === 1,
+
+    async voidUnsent(key, unsent, reason) {
+      const [, after] = await write(key, [makeVoid(key, unsent, reason, ALWAYS), { sql: SELECT, params: values(key) }]);
+      return rowOf(after)?.phase ?? 'void';
+    },
+
+    async voidAllUnsent(claims, reason) {
+      if (claims.length === 0) return [];
+      const counted = claims.map(({ key, turnedAway = 0, epoch = LATEST }) => {
+        return [...values(key), turnedAway, ...values(key), epoch];
+      });
+      // A claim that is void by then is in the way of none: each statement finds the same answer.
+      const noneIsInTheWay: Condition = {
+        sql: claims.map(() => `${IN_THE_WAY} = 0`).join(' AND '),
+        params: counted.flat(),
+      };
+      const flags = claims.map((_, index) => `${IN_THE_WAY} AS claim_${index}`).join(', ');
+      const request = [
+        { sql: `SELECT ${flags}`, params: counted.flat() },
+        ...claims.map(({ key, ...unsent }) => makeVoid(key, unsent, reason, noneIsInTheWay)),
+      ];
+      const [found] = await db.write(request, turnOf.claims(claims.map(({ key }) => key)));
+      const isInTheWay = (index: number) => Number(found?.rows[0]?.[`claim_${index}`] ?? 1) !== 0;
+      return claims.filter((_, index) => isInTheWay(index)).map(({ key }) => key);
+    },
+
+    async closeByOrder(claims, action, given, unless) {
+      const [first, ...others] = claims;
+      if (first === undefined) {
+        const [allowed, waiting] = await db.read([
+          { sql: `SELECT 1 AS allowed WHERE ${guard.allows(unless)}`, params: guard.params(unless) },
+          guard.countToMatch(unless),
+        ]);
+        return allowed?.rows.length === 1 ? 'closed' : whyNot(waiting);
+      }
+      const note = seal(first.key, 'note', given.note);
+      // The guard is read by one statement, and all others depend on what that one did: the database may commit an
+      // event between two statements. The sealed note identifies the order.
+      const isClosed: Condition = {
+        sql: `EXISTS (SELECT 1 FROM claim_orders c
+              WHERE c.account = ? AND c.operation = ? AND c.reference = ? AND c.note = ?)`,
+        params: [...values(first.key), note],
+      };
+      const underWay: Condition = { sql: UNDER_WAY, params: [unless.flowId, unless.sentUntilMs ?? LATEST] };
+      const request = [
+        { sql: `SELECT action, actor, note FROM claim_orders WHERE ${OF_KEY}`, params: values(first.key) },
+        { sql: `SELECT ${underWay.sql} AS under_way`, params: underWay.params },
+        {
+          sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, at)
+                SELECT ?, ?, ?, ?, ?, ?, ? WHERE ${guard.allows(unless)} AND ${underWay.sql} = 0`,
+          params: [...values(first.key), action, given.actor, note, now(), ...guard.params(unless), ...underWay.params],
+        },
+        guard.countToMatch(unless),
+        ...claims.flatMap(({ key, ...unsent }) => [
+          makeVoid(key, unsent, given.note, isClosed),
+          takeBackSend(key, isClosed),
+        ]),
+        ...others.map(({ key }) => order(key, action, given, isClosed)),
+      ];
+      // No attempt marks one of these claims as sending between two of the statements.
+      const [before, sending, closed, waiting] = await db.write(request, turnOf.claims(claims.map(({ key }) => key)));
+      if (closed?.changes === 1 || isRecorded(before, first.key, action, given)) return 'closed';
+      return Number(sending?.rows[0]?.['under_way'] ?? 0) > 0 ? 'under-way' : whyNot(waiting);
+    },
+  };
+}
+
+const whyNot = (counted: StepResult | undefined) => (waitsToBeMatched(counted) ? 'unmatched' : 'contradicted');

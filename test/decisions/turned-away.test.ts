@@ -1,0 +1,175 @@
+import type { WorkflowHandle } from '@temporalio/client';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  RateLimitedError,
+  RejectedError,
+  TurnedAwayError,
+  UnknownOutcomeError,
+} from '../../src/service-client/index.js';
+import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
+import { newReference } from '../harness/references.js';
+import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
+import bankWithdrawal from '../kinds/bank-withdrawal.js';
+import { ended, openDecisionBench, parked, READING_MS, startSend, TIME_SCALE } from './bench.js';
+
+const HOUR_MS = 3_600_000;
+const DEADLINE_SECONDS = 60_000;
+const AT_DEADLINE_MS = DEADLINE_SECONDS * 1_000 * TIME_SCALE + 1_000;
+
+describe('a POST that the service turned away in its own words', () => {
+  let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
+  /** What comes of each POST, in turn; then it is answered as it was carried out. */
+  let answers: Error[] = [];
+  /** Whether the service carries out what it turns away. */
+  let isExecuted = false;
+  let sent = 0;
+  /** How often the lookup still shows nothing. */
+  let lags = 0;
+  let lookups = 0;
+  beforeAll(async () => {
+    const post = async <T>(execute: () => Promise<T>): Promise<T> => {
+      sent += 1;
+      const error = answers.length > 1 ? answers.shift() : answers[0];
+      if (error === undefined) return execute();
+      if (isExecuted) await execute();
+      throw error;
+    };
+    decisions = await openDecisionBench((service) => ({
+      sendCrypto: (body) => post(() => service.sendCrypto(body)),
+      createBankWithdrawal: (body) => post(() => service.createBankWithdrawal(body)),
+      payInvoice: (body) => post(() => service.payInvoice(body)),
+      getCryptoSend: async (reference) => {
+        lookups += 1;
+        if (lags === 0) return service.getCryptoSend(reference);
+        lags -= 1;
+        const none = {
+          httpStatus: 404,
+          message: 'Not found',
+          fields: [],
+          isRateExpired: false,
+          isAboutReference: false,
+        };
+        throw new RejectedError('getCryptoSend', { ...none, saysNoRecord: true });
+      },
+    }));
+  });
+  beforeEach(() => {
+    [answers, isExecuted, sent, lags, lookups] = [[], false, 0, 0, 0];
+  });
+  afterAll(() => decisions.close());
+
+  const limited = (afterMs: number) => new RateLimitedError('sendCrypto', afterMs);
+  const started = async (word: string) => {
+    const { reference, handle } = await startSend(decisions.bench, word, { deadlineSeconds: DEADLINE_SECONDS });
+    await until('the POST', () => sent > 0);
+    const claim = async () => (await decisions.store.claims.ofFlow(handle.workflowId))[0];
+    await until('its claim to be free again', async () => (await claim())?.phase === 'reserved');
+    return { reference, handle, claim };
+  };
+  const followed = (handle: WorkflowHandle) =>
+    untilFlow(handle, ({ view }) => view.stage === 'tracking' || view.outcome !== null);
+
+  test.each([
+    ['for its rate', limited(1)],
+    ['for its token', new TurnedAwayError('sendCrypto')],
+  ])('%s is sent once more, and executed once', async (_, error) => {
+    answers = [error, undefined as never];
+    const { reference, handle } = await startSend(decisions.bench, 'again', { deadlineSeconds: DEADLINE_SECONDS });
+    await followed(handle);
+    expect(sent).toBe(2);
+    expect(await decisions.executions('sendCrypto', reference)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('and executed nevertheless is not sent again: the lookup shows it, and it is followed', async () => {
+    [answers, isExecuted] = [[limited(1)], true];
+    const { reference, handle } = await startSend(decisions.bench, 'executed', { deadlineSeconds: DEADLINE_SECONDS });
+    expect((await followed(handle)).view.outcome).toBeNull();
+    expect(sent).toBe(1);
+    expect(await decisions.executions('sendCrypto', reference)).toBe(1);
+    await handle.terminate();
+  });
+
+  test('and executed nevertheless does not expire, although it waits to be sent again for longer than its deadline', async () => {
+    [answers, isExecuted] = [[limited(HOUR_MS)], true];
+    const { handle } = await started('overdue');
+    // A lookup may lag: one that shows nothing is no proof.
+    lags = 2;
+    await decisions.bench.pass(AT_DEADLINE_MS);
+    expect((await followed(handle)).view.outcome).toBeNull();
+    expect(sent).toBe(1);
+    await handle.terminate();
+  });
+
+  test('and executed nevertheless is not cancelled', async () => {
+    [answers, isExecuted] = [[limited(HOUR_MS)], true];
+    const { handle, claim } = await started('cancelled');
+    const cancel = handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] });
+    await expect(cancel).rejects.toMatchObject({ cause: { type: 'money_may_have_moved' } });
+    expect(await claim()).toMatchObject({ phase: 'reserved', turnedAway: 1 });
+    await handle.terminate();
+  });
+
+  test('and not executed expires at its deadline, once the lookup has shown nothing three times', async () => {
+    answers = [limited(HOUR_MS)];
+    const { handle, claim } = await started('expires');
+    const before = lookups;
+    await decisions.bench.pass(AT_DEADLINE_MS);
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'expired', reason: 'deadline_passed' });
+    expect(lookups - before).toBe(3);
+    expect((await claim())?.phase).toBe('void');
+  });
+
+  test('and cannot be looked up at its deadline does not expire: a person is asked', async () => {
+    answers = [limited(HOUR_MS)];
+    const { handle } = await started('not-asked');
+    const { service } = decisions.bench.deps;
+    const lookUp = service.getCryptoSend;
+    const refusal = { httpStatus: 403, message: 'no', fields: [], isRateExpired: false, isAboutReference: false };
+    Object.assign(service, { getCryptoSend: () => Promise.reject(new RejectedError('getCryptoSend', refusal)) });
+    await decisions.bench.pass(AT_DEADLINE_MS + READING_MS);
+    expect((await parked(handle)).parked?.reason).toBe('could_not_ask');
+    Object.assign(service, { getCryptoSend: lookUp });
+    await handle.terminate();
+  });
+
+  const withdraw = async () => {
+    const reference = newReference('no-lookup');
+    const input = { ...bankWithdrawal.input(reference), timeScale: TIME_SCALE, deadlineSeconds: DEADLINE_SECONDS };
+    const handle = await decisions.bench.startFlow('bank-withdrawal', reference, input);
+    await until('the POST', () => sent > 0);
+    return handle;
+  };
+
+  test('and has no lookup expires at its deadline, if the service said so of every POST', async () => {
+    answers = [limited(HOUR_MS)];
+    const handle = await withdraw();
+    await decisions.bench.pass(AT_DEADLINE_MS);
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'expired' });
+  });
+
+  test('and has no lookup parks, if another answer to it was not of the service', async () => {
+    answers = [limited(1), new UnknownOutcomeError('createBankWithdrawal', 'http-status', 429)];
+    const handle = await withdraw();
+    expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
+    expect(sent).toBe(2);
+    await handle.terminate();
+  });
+
+  const pay = async () => {
+    const reference = newReference('invoice');
+    const money = { currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
+    const input = { referenceId: reference, ...money, timeScale: TIME_SCALE, deadlineSeconds: DEADLINE_SECONDS };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    await until('the POST', () => sent > 0);
+    return { reference, handle };
+  };
+
+  test('and would pay an invoice expires at its deadline, if the invoice is shown unpaid', async () => {
+    answers = [limited(HOUR_MS)];
+    const { handle } = await pay();
+    await decisions.bench.pass(AT_DEADLINE_MS);
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'expired' });
+  });
+});

@@ -1,0 +1,235 @@
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { createClaimActivities, pinOf } from '../../activities/claims.js';
+import { createTurnedAwayActivities } from '../../activities/turned-away.js';
+import type { ClaimRef } from '../../activities/types.js';
+import { wasSent, type ClaimKey, type ClaimStore } from '../../src/store/claim.js';
+import type { Store } from '../../src/store/store.js';
+import { depsOver, missing, refuses, type Replaced } from './deciding-activities.js';
+import { describeStores } from './store-kinds.js';
+import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+
+const order = { actor: 'ada', note: 'looked into it' };
+const keyOf = (operation: string, reference = 'r1'): ClaimKey => ({ account: 'default', operation, reference });
+const SEND = keyOf('sendCrypto');
+const WITHDRAWAL = keyOf('createBankWithdrawal');
+const DEPOSIT = keyOf('createBridgeDeposit');
+const REFUND = keyOf('sendCrypto', 'r1.refund');
+const of = (flowId: string) => ({ flowId, fingerprint: 'f' });
+
+describeStores('a claim whose POST the service turned away', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  let claims: ClaimStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+    claims = store.claims;
+  });
+  afterEach(() => temporary.remove());
+
+  const flowOf = ({ operation }: ClaimKey) =>
+    operation === 'createBridgeDeposit' ? 'bridge-transfer/r1' : `${operation}/r1`;
+  const send = async (key: ClaimKey, owner: string, flowId = flowOf(key)) => {
+    await claims.reserve(key, { owner, ...of(flowId) });
+    expect(await claims.markSending(key, owner)).toBe('sending');
+  };
+  const turnedAway = async (key: ClaimKey, owner = 'a', flowId = flowOf(key)) => {
+    await send(key, owner, flowId);
+    expect(await claims.turnAway(key, owner)).toBe(true);
+  };
+  const refOf = async ({ operation, reference }: ClaimKey, flowId: string): Promise<ClaimRef> => ({
+    operation,
+    reference,
+    ...of(flowId),
+    pin: await pinOf(depsOver(store)),
+  });
+  const phaseOf = async (key: ClaimKey) => (await claims.get(key))?.phase;
+  const closing = () => createClaimActivities(depsOver(store));
+
+  it('is free for another attempt, to which it says that its send is a repeat, also after one that never left', async () => {
+    await turnedAway(SEND);
+    const reserved = { kind: 'reserved', sentBefore: 'turned-away' };
+    // Given the guard of a first send, too: a repeat is looked up before it is marked.
+    const guard = { flowId: flowOf(SEND), statuses: [] };
+    expect(await claims.reserve(SEND, { owner: 'b', ...of(flowOf(SEND)) }, guard)).toMatchObject(reserved);
+    expect(await claims.markSending(SEND, 'b')).toBe('sending');
+    expect(await claims.release(SEND, 'b')).toBe(true);
+    expect(await claims.reserve(SEND, { owner: 'c', ...of(flowOf(SEND)) })).toMatchObject(reserved);
+    await send(SEND, 'c');
+    expect(await claims.turnAway(SEND, 'c')).toBe(true);
+    expect(await claims.get(SEND)).toMatchObject({ phase: 'reserved', turnedAway: 2 });
+    expect(await wasSent(claims, (await claims.get(SEND))!)).toBe(true);
+  });
+
+  it('is handed back by its owner alone, and not after a person decided how its flow ended', async () => {
+    await send(SEND, 'a');
+    expect(await claims.turnAway(SEND, 'b')).toBe(false);
+    await claims.recordDecision(SEND, 'mark-completed', order);
+    expect(await claims.turnAway(SEND, 'a')).toBe(false);
+    expect(await claims.get(SEND)).toMatchObject({ phase: 'sending' });
+  });
+
+  it('that was sent again by an order may have been executed, whatever the service said of the others', async () => {
+    await turnedAway(SEND);
+    await send(SEND, 'b');
+    await claims.orderSendAgain(SEND, 'ordered', order);
+    const found = await claims.reserve(SEND, { owner: 'c', ...of(flowOf(SEND)) });
+    expect(found).toMatchObject({ kind: 'reserved', sentBefore: 'unknown' });
+    expect(await closing().voidClaim({ ...(await refOf(SEND, flowOf(SEND))), reason: 'expired' })).toBe('reserved');
+  });
+
+  it('is not sent after a person decided how its flow ended, not even by a reset', async () => {
+    await turnedAway(SEND);
+    const flowId = flowOf(SEND);
+    const unless = { flowId, statuses: [] };
+    expect(await claims.closeByOrder([{ key: SEND, ...of(flowId) }], 'mark-failed', order, unless)).toBe('closed');
+    expect(await claims.reserve(SEND, { owner: 'late', ...of(flowId) })).toMatchObject({ kind: 'sending' });
+  });
+
+  it('is not sent after another send was taken back', async () => {
+    await turnedAway(SEND);
+    await claims.recordDecision(SEND, 'held-back', order);
+    expect(await phaseOf(SEND)).toBe('sending');
+  });
+
+  it('is void by the word of the service where there is no lookup, and else only with the proof of that', async () => {
+    for (const key of [WITHDRAWAL, SEND]) await turnedAway(key);
+    const voided = async (key: ClaimKey) =>
+      closing().voidClaim({ ...(await refOf(key, flowOf(key))), reason: 'expired' });
+    expect(await voided(WITHDRAWAL)).toBe('void');
+    expect(await voided(SEND)).toBe('reserved');
+  });
+
+  describe('and that has a lookup', () => {
+    const proved = async (service: Replaced['service'], key = SEND) => {
+      const deps = depsOver(store, service === undefined ? {} : { service });
+      const ref = await refOf(key, flowOf(key));
+      return createTurnedAwayActivities(deps).voidTurnedAway({ ...ref, reason: 'expired', timeScale: 0.001 });
+    };
+
+    it('is void if three lookups show nothing', async () => {
+      await turnedAway(SEND);
+      let asked = 0;
+      const getCryptoSend = () => ((asked += 1), missing());
+      expect(await proved({ getCryptoSend })).toBe('void');
+      expect(asked).toBe(3);
+      expect(await claims.get(SEND)).toMatchObject({ phase: 'void', reason: 'expired' });
+    });
+
+    it.each([
+      ['shows it', async () => ({ status: 'PENDING' })],
+      ['is refused', refuses],
+    ])('stays as it is if the lookup %s, the first time or the last', async (_, answer) => {
+      await turnedAway(SEND);
+      expect(await proved({ getCryptoSend: answer })).toBe('reserved');
+      let asked = 0;
+      expect(await proved({ getCryptoSend: () => ((asked += 1) < 3 ? missing() : answer()) })).toBe('reserved');
+      expect(await phaseOf(SEND)).toBe('reserved');
+    });
+
+    it('stays as it is if another POST of it left while the service was asked', async () => {
+      await turnedAway(SEND);
+      let asked = 0;
+      const getCryptoSend = async () => {
+        if ((asked += 1) === 2) await turnedAway(SEND, 'b');
+        return missing();
+      };
+      expect(await proved({ getCryptoSend })).toBe('reserved');
+      expect(await proved({ getCryptoSend: missing })).toBe('void');
+    });
+
+    it('is that of a payment of an invoice: void if the invoice is shown unpaid', async () => {
+      const pay = keyOf('payInvoice');
+      await turnedAway(pay);
+      const shown = (status: string) => async () => ({ status, amount: '1', currency: 'KES' });
+      expect(await proved({ getInvoicePayment: shown('SUCCESSFUL') }, pay)).toBe('reserved');
+      expect(await proved({ getInvoicePayment: shown('PENDING') }, pay)).toBe('void');
+    });
+
+    it('is left alone, and not asked about, in every other phase', async () => {
+      expect(await proved({})).toBe('reserved');
+      await send(SEND, 'a');
+      expect(await proved({})).toBe('sending');
+    });
+  });
+
+  describe('and that is one of several of its flow', () => {
+    const flowId = 'bridge-transfer/r1';
+    const ended = async (done: readonly string[] = []) =>
+      closing().voidUnsentOf({
+        flowId,
+        claims: [await refOf(DEPOSIT, flowId), await refOf(REFUND, flowId)],
+        done,
+        reason: 'cancelled',
+        wasReset: false,
+      });
+
+    it('lets a stop void all of them if the service turned away what has no lookup', async () => {
+      await turnedAway(DEPOSIT);
+      expect(await ended()).toEqual([]);
+      expect([await phaseOf(DEPOSIT), await phaseOf(REFUND)]).toEqual(['void', 'void']);
+    });
+
+    it('keeps a stop from voiding any of them if it has a lookup', async () => {
+      await turnedAway(REFUND, 'a', flowId);
+      expect(await ended()).toEqual(['sendCrypto']);
+      expect([await phaseOf(DEPOSIT), await phaseOf(REFUND)]).toEqual([undefined, 'reserved']);
+    });
+  });
+});
+
+describeStores('a stop of a flow with several claims', (kind) => {
+  let temporary: TemporaryStore;
+  let store: Store;
+  let claims: ClaimStore;
+  beforeEach(async () => {
+    temporary = await makeTemporaryStore(kind);
+    store = await temporary.open();
+    claims = store.claims;
+  });
+  afterEach(() => temporary.remove());
+
+  const flowId = 'bridge-transfer/r1';
+  const both = [DEPOSIT, REFUND].map((key) => ({ key, ...of(flowId) }));
+  const phases = async () => Promise.all([DEPOSIT, REFUND].map(async (key) => (await claims.get(key))?.phase));
+
+  it('voids all of them, absent or reserved, in one transaction', async () => {
+    await claims.reserve(REFUND, { owner: 'a', ...of(flowId) });
+    expect(await claims.voidAllUnsent(both, 'cancelled')).toEqual([]);
+    expect(await phases()).toEqual(['void', 'void']);
+    expect(await claims.get(DEPOSIT)).toMatchObject({ reason: 'cancelled' });
+    expect(await claims.voidAllUnsent(both, 'again')).toEqual([]);
+    expect(await claims.voidAllUnsent([], 'none')).toEqual([]);
+  });
+
+  it.each(['sending', 'answered', 'ordered'] as const)(
+    'voids none of them if one is %s, in whatever order they are given',
+    async (phase) => {
+      await claims.reserve(DEPOSIT, { owner: 'a', ...of(flowId) });
+      await claims.markSending(DEPOSIT, 'a');
+      if (phase === 'answered') await claims.recordAnswer(DEPOSIT, {});
+      if (phase === 'ordered') await claims.orderSendAgain(DEPOSIT, 'b', order);
+      const before = await phases();
+      for (const given of [both, both.toReversed()]) {
+        expect(await claims.voidAllUnsent(given, 'cancelled')).toEqual([DEPOSIT]);
+        expect(await phases()).toEqual(before);
+      }
+    },
+  );
+
+  it('voids the others if one was refused, or closed before', async () => {
+    await claims.reserve(DEPOSIT, { owner: 'a', ...of(flowId) });
+    await claims.markSending(DEPOSIT, 'a');
+    await claims.recordRejection(DEPOSIT, 'a', { httpStatus: 400, message: 'no' });
+    expect(await claims.voidAllUnsent(both, 'cancelled')).toEqual([]);
+    expect(await phases()).toEqual(['rejected', 'void']);
+  });
+
+  it('voids none of them if one is missing that its flow may have used before the store was restored', async () => {
+    await store.deployment.raiseEpoch(1);
+    const [deposit, refund] = both;
+    const earlier = { ...refund!, epoch: 1 };
+    expect(await claims.voidAllUnsent([deposit!, earlier], 'cancelled')).toEqual([REFUND]);
+    expect(await phases()).toEqual([undefined, undefined]);
+  });
+});
