@@ -151,7 +151,10 @@ describe('secrets in files', () => {
       onUnauthorized: () => Promise.resolve(void serviceToken('now')),
     });
     await put('rotating', 'new');
-    await expect(client.getKycStatus('kyc-1')).rejects.toMatchObject({ name: 'TurnedAwayError', reason: 'unauthorized' });
+    await expect(client.getKycStatus('kyc-1')).rejects.toMatchObject({
+      name: 'TurnedAwayError',
+      reason: 'unauthorized',
+    });
     expect(server.seen).toHaveLength(1);
     expect(await client.getKycStatus('kyc-1')).toEqual({ status: 'APPROVED' });
     client.close();

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { OperationName } from '../../src/contract/index.js';
+import { UNREADABLE } from '../../src/protocol/messages.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { ACCOUNT } from '../harness/fixed.js';
@@ -160,8 +161,15 @@ describe('the answer to a POST', () => {
 
   test.each([
     ['a number', { amount: 9, currency: 'ZAR' }, { amount: '9' }],
-    ['a text with spaces', { amount: ' 9.00 ', currency: 'ZAR' }, { amount: '9.00' }],
+    ['a text with spaces', { amount: ' 9.00 ', currency: 'ZAR' }, { amount: '9' }],
     ['another currency', { amount: 250.5, currency: 'usd ' }, { currency: 'USD' }],
+    ['what cannot be read', { amount: 'much', currency: 'ZAR' }, { amount: UNREADABLE }],
+    ['a negative number', { amount: -9, currency: 'ZAR' }, { amount: '-9' }],
+    [
+      'another sort of value',
+      { amount: { value: 9 }, currency: ['ZAR'] },
+      { amount: UNREADABLE, currency: UNREADABLE },
+    ],
   ])('that repeats another request, as %s, is not followed: a person is asked', async (_what, said, theirs) => {
     const handle = await checkout(() => ({ id: 'S-1', ...said }));
     const { parked: asked } = await parked(handle);
@@ -173,9 +181,6 @@ describe('the answer to a POST', () => {
   test.each([
     ['the same amount in another spelling', { amount: 250.5, currency: ' zar' }, 'S-1'],
     ['nothing', {}, 'S-1'],
-    ['what cannot be read', { amount: 'much', currency: 'rand' }, 'S-1'],
-    ['another sort of value', { amount: { value: 9 }, currency: ['USD'] }, 'S-1'],
-    ['a negative number', { amount: -9, currency: 'R' }, 'S-1'],
     ['its id as a number', { id: 7 }, null],
     ['an empty id', { id: '' }, null],
   ])('that repeats %s is followed', async (_what, said, id) => {
