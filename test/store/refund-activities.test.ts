@@ -214,11 +214,12 @@ describe('checkRefundInvoice', () => {
   });
 
   it('refuses, as expires-late, an invoice that ends more than a year from now, also if it was made in the future', async () => {
-    const createdAtMs = Date.now() + 1_000;
+    const hourMs = 3_600_000;
+    const createdAtMs = Date.now() + hourMs;
     expect(await check({ createdAtMs, expirySeconds: 31_536_000 })).toEqual(bad('expires-late'));
     expect(await check({ createdAtMs: (2 ** 35 - 1) * 1_000 })).toEqual(bad('expires-late'));
     expect(await check({ expirySeconds: 2 ** 43 })).toEqual(bad('expiry'));
-    expect(await check({ createdAtMs: createdAtMs - 3_600_000, expirySeconds: 31_536_000 })).toMatchObject({
+    expect(await check({ createdAtMs: createdAtMs - 2 * hourMs, expirySeconds: 31_536_000 })).toMatchObject({
       kind: 'good',
     });
   });

