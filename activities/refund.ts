@@ -1,10 +1,17 @@
 import type { Chain, Token } from '../src/contract/vocabulary.js';
 import { systemClock } from '../src/clock.js';
-import { INVOICE_FAULTS, type InvoiceFault, readLightningInvoice } from '../src/readers/lightning-invoice.js';
+import {
+  INVOICE_FAULTS,
+  type InvoiceFault,
+  MAIN_NETWORK,
+  readLightningInvoice,
+} from '../src/readers/lightning-invoice.js';
+import { UPDATES } from '../src/protocol/vocabulary.js';
 import { fingerprintOf } from '../src/store/store-key.js';
 import { compareAmounts, toWireNumber, sameAmount } from '../src/money.js';
 import type { RefundOrder, SubmitOutcome } from './types.js';
 import type { ActivityDeps } from './deps.js';
+import { storing } from './failures.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
@@ -52,6 +59,7 @@ export function createRefundActivities(deps: ActivityDeps) {
 }
 
 export interface RefundInvoiceQuestion {
+  readonly flowId: string;
   readonly invoice: string;
   /** The amount to refund, in thousandths of a satoshi; null if it is not known. */
   readonly dueMsat: string | null;
@@ -82,30 +90,38 @@ export type RefundInvoiceProblem =
   | 'more-than-came-in'
   | 'expires-soon'
   | 'expires-late'
+  | 'other-debt'
   | 'not-checked';
-
-/** The main network of Bitcoin; the others are for trying out, with a service on loopback. */
-const MAIN_NETWORK = 'bc';
 
 /** Until it expires, a person has to hand it over and the service has to pay it. */
 const LEAST_LIFE_MINUTES = 10;
 /** One that was made in the future would keep its flow open for as long. */
 const LONGEST_LIFE_MS = 365 * 86_400_000;
 
-export function createRefundInvoiceActivities({ serviceIsOnLoopback, clock = systemClock }: ActivityDeps) {
+export function createRefundInvoiceActivities(deps: ActivityDeps) {
+  const { account, store, serviceIsOnLoopback, clock = systemClock } = deps;
   return {
     /**
-     * Reads a Lightning invoice and checks it against the refund: its network, its amount, its expiry. It asks nothing
-     * outside, so that an error would come again at every retry: it is a verdict.
+     * Reads a Lightning invoice and checks it against the refund: its network, its amount, its expiry; a good one is from
+     * then on the invoice of this flow's refund alone.
      */
     async checkRefundInvoice(question: RefundInvoiceQuestion): Promise<RefundInvoiceVerdict> {
-      try {
-        return verdictOn(question);
-      } catch {
-        return bad('not-checked', 'It cannot be checked against the refund: an amount cannot be read.');
-      }
+      const verdict = verdictOrFault(question);
+      if (verdict.kind === 'bad') return verdict;
+      const debt = { account, operation: UPDATES.provideRefundInvoice, reference: question.flowId };
+      const isOurs = await storing(() => store.debts.take(verdict.paymentHash, debt));
+      return isOurs ? verdict : bad('other-debt', 'It is used for another payment already, and can be paid only once.');
     },
   };
+
+  /** It asks nothing outside, so an error would come again at every retry: it is a verdict. */
+  function verdictOrFault(question: RefundInvoiceQuestion): RefundInvoiceVerdict {
+    try {
+      return verdictOn(question);
+    } catch {
+      return bad('not-checked', 'It cannot be checked against the refund: an amount cannot be read.');
+    }
+  }
 
   function verdictOn({ invoice, dueMsat, mostMsat }: RefundInvoiceQuestion): RefundInvoiceVerdict {
     const read = readLightningInvoice(invoice);

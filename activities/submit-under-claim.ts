@@ -2,6 +2,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import { checkRequest, InvalidRequestError, NotSentError, type CallOptions } from '../src/service-client/index.js';
 import type { OperationName } from '../src/contract/index.js';
 import { fixedBy, otherThan, type OtherRecord } from '../src/flows/echoes.js';
+import { expiryIn, isOfTestNetwork, paymentHashIn } from '../src/flows/payment-request.js';
+import { systemClock } from '../src/clock.js';
 import { UnsafeAmountError } from '../src/money.js';
 import type { ClaimKey, ContradictionGuard, KeptAnswer, Reservation } from '../src/store/claim.js';
 import { beforeRepeat, type LookupSays, type Repeat } from '../src/protocol/decisions.js';
@@ -62,16 +64,21 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
   const repeat = deps.repeatSettingOf(operation);
 
   if (pin.account !== account) throw otherDeployment(deps, submission.claim, { ...pin, account });
-  const built = build(submission);
-  if ('problem' in built) {
+  const built = build(deps, submission);
+  const { request } = built;
+  let { problem } = built;
+  const paymentHash = paymentHashIn(operation, request);
+  if (problem !== undefined) {
     const ours = await requireOwnDeployment(deps, submission.claim);
     const isFree = pin.epoch === ours.epoch && (await storing(() => store.claims.get(key))) === undefined;
-    if (isFree) throw endsFlow('invalid_input', built.problem);
+    if (isFree) throw endsFlow('invalid_input', problem);
   }
   // One transaction: the right to send, no trusted event that shows it done, and `sending` (or only a reservation if a
-  // lookup comes first). If its result is lost, the next attempt treats `sending` as unknown: slow, but safe.
+  // lookup comes first, or a payment hash is to be taken). If its result is lost, the next attempt treats `sending` as
+  // unknown: slow, but safe.
   let isInTime = sendTimer(deps);
-  const goesOn = !('problem' in built) && quoteIsValid() && submission.lookUpFirst === undefined;
+  const isAsked = submission.lookUpFirst !== undefined || paymentHash !== undefined;
+  const goesOn = problem === undefined && quoteIsValid() && !isAsked;
   const sends = goesOn ? submission.guard : undefined;
   const asks = { owner, flowId, fingerprint, epoch: pin.epoch, store: pin.store };
   const found = await storing(() => store.claims.reserve(key, asks, sends));
@@ -95,28 +102,28 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     if (shown !== undefined) return shown;
     // A reserved claim that stays behind does no harm: the next attempt takes it over.
     if (!quoteIsValid()) return { kind: 'quote-expired' };
-    if ('problem' in built && !isRepeat) throw endsFlow('invalid_input', built.problem);
+    problem ??= await otherDebt(deps, key, paymentHash);
+    if (problem !== undefined && !isRepeat) throw endsFlow('invalid_input', problem);
     isInTime = sendTimer(deps);
     const marked = await storing(() => store.claims.markSending(key, owner, submission.guard));
     if (marked === 'fenced') throw retryLater('fenced', 'another attempt took over the claim');
     if (marked === 'unmatched') throw unmatched();
     if (marked === 'contradicted') return { kind: 'contradicted' };
-  } else if (found.kind !== 'may-send')
-    return whatTheClaimSays(found, repeat, submission.claim, 'request' in built ? built.request : undefined);
-  if ('problem' in built) return refusedRepeat(deps, key, built.problem);
-  const stillValid = () => quoteIsValid() && isInTime();
+  } else if (found.kind !== 'may-send') return whatTheClaimSays(found, repeat, submission.claim, request);
+  if (request === undefined || problem !== undefined) return refusedRepeat(deps, key, problem ?? '');
+  const stillValid = () => quoteIsValid() && isInTime() && !hasExpired(deps, operation, request);
   let kept: KeptAnswer | undefined;
   try {
     // The disk may have been slow, or the whole process may have been suspended.
     if (!stillValid()) throw new NotSentError(operation as OperationName, 'expired');
-    const answer = await submission.send(built.request, { stillValid, onAnswer: (came) => (kept = verbatim(came)) });
+    const answer = await submission.send(request, { stillValid, onAnswer: (came) => (kept = verbatim(came)) });
     const recorded = await tried(deps, key, () => recordAnswer(deps, key, flowId, answer, kept));
     return {
       kind: 'accepted',
       answer,
       recorded,
       ...(isRepeat ? { isRepeat } : {}),
-      ...otherAnswer(submission.claim, built.request, answer),
+      ...otherAnswer(submission.claim, request, answer),
     };
   } catch (error) {
     return outcomeFromError(deps, attempt, error, kept);
@@ -169,17 +176,46 @@ function whetherShown({ lookUp, lookUpFirst }: Pick<Submission<never>, 'lookUp' 
 
 const HELD_BACK = { actor: 'flow', note: 'the service has something else under this reference' };
 
-/** The request, or why there can be none. Any other error here is a bug, and is retried until a fixed version runs. */
-function build<Request>({ claim, request }: Submission<Request>): { request: Request } | { problem: string } {
+interface Built<Request> {
+  /** Absent if it cannot be put on the wire. */
+  readonly request?: Request;
+  /** Why it must not be sent; undefined: it may. */
+  readonly problem: string | undefined;
+}
+
+/** Any error that this does not return is a bug, and is retried until a fixed version runs. */
+function build<Request>(deps: ActivityDeps, { claim, request }: Submission<Request>): Built<Request> {
   try {
     const built = request();
     checkRequest(claim.operation as OperationName, built);
-    return { request: built };
+    return { request: built, problem: unpayable(deps, claim.operation, built) };
   } catch (error) {
     if (error instanceof InvalidRequestError || error instanceof UnsafeAmountError) return { problem: error.message };
     throw error;
   }
 }
+
+/** What it names can no longer be paid: checked when it is built, and again right before its first byte leaves. */
+function hasExpired({ clock = systemClock }: ActivityDeps, operation: string, request: unknown): boolean {
+  const expiresAtMs = expiryIn(operation, request);
+  return expiresAtMs !== undefined && expiresAtMs <= clock.nowMs();
+}
+
+function unpayable(deps: ActivityDeps, operation: string, request: unknown): string | undefined {
+  if (hasExpired(deps, operation, request)) return HAS_EXPIRED;
+  return !deps.serviceIsOnLoopback && isOfTestNetwork(operation, request) ? OF_TEST_NETWORK : undefined;
+}
+
+const OF_TEST_NETWORK = 'its payment request is of a test network';
+const HAS_EXPIRED = 'its payment request has expired, and can no longer be paid';
+
+/** A payment over Lightning settles one debt: why this one needs a payment request of its own. Durable before any send. */
+async function otherDebt(deps: ActivityDeps, key: ClaimKey, paymentHash: string | undefined) {
+  if (paymentHash === undefined || (await storing(() => deps.store.debts.take(paymentHash, key)))) return undefined;
+  return OTHER_DEBT;
+}
+
+const OTHER_DEBT = 'its payment request is used for another payment already, and can be paid only once';
 
 type NotOurs = Exclude<Reservation, { kind: 'reserved' | 'may-send' | 'unmatched' | 'other-deployment' }>;
 

@@ -47,7 +47,7 @@ export function takeRefundInvoices(flow: Flow, payment: Payment): void {
       const asked = { update: UPDATES.provideRefundInvoice, action: 'refund-invoice' };
       const { actor, invoice } = await admit(flow, asked, order);
       const amounts = amountsOf(payment);
-      const question = { invoice, ...amounts };
+      const question = { flowId: flow.flowId, invoice, ...amounts };
       const verdict = await within(
         flow,
         STORE_PATIENCE_MS,

@@ -177,6 +177,11 @@ export const createBridgeDeposit = defineOperation({
     token: { member: 'token', as: 'asset' },
     'crypto_payment.payment_hash': { member: 'payment_hash', as: 'hash' },
   },
+  paymentRequest: {
+    'crypto_payment.bolt11': 'invoice',
+    'crypto_payment.payment_hash': 'hash',
+    'crypto_payment.expires_at': 'expiry',
+  },
   summary: 'Creates a cross-border crypto bridge deposit.',
   section: 'Crypto bridge',
 });

@@ -97,6 +97,7 @@ export const createOnramp = defineOperation({
     mobileMoney: { accountName: 'Amina Example', phoneNumber: '+254712345678', providerNetwork: 'MPESA' },
   },
   data: OnrampCreation,
+  paymentRequest: { receiverAddress: 'invoice' },
   summary: 'Creates an onramp request, paid by mobile money or bank checkout, converting fiat to crypto.',
   section: 'Onramp',
 });
@@ -124,6 +125,7 @@ export const sendCrypto = defineOperation({
     token: { member: 'token', as: 'asset' },
     cryptoAmount: { member: 'cryptoAmount', as: 'amount' },
   },
+  paymentRequest: { receiverAddress: 'invoice' },
   summary: 'Sends a token to any crypto wallet address.',
   section: 'Onramp',
 });

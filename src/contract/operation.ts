@@ -15,6 +15,12 @@ export interface Echo {
   readonly as: 'amount' | 'currency' | 'asset' | 'address' | 'hash';
 }
 
+/**
+ * A member of a body that says what is paid over Lightning, or until when: a BOLT 11 invoice, the hash of its payment, or
+ * a time. A receiver may be an invoice, and is then read as one.
+ */
+export type RequestedBy = 'invoice' | 'hash' | 'expiry';
+
 /** One endpoint of the service. Client, sandbox, proxy and docs derive from the table of them (`operations`). */
 export interface Operation {
   readonly name: string;
@@ -41,6 +47,8 @@ export interface Operation {
    * is checked for.
    */
   readonly echoes?: Readonly<Record<string, Echo>>;
+  /** Members of the body that say what is paid over Lightning, by their paths. */
+  readonly paymentRequest?: Readonly<Record<string, RequestedBy>>;
   /** HTTP status of success in the sandbox and the proxy; the service documents 200 (201 for the settlement). */
   readonly success?: number;
   /** One line for people, from the interface. */

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { BridgeDepositRequest, BridgeSettlement, BridgeCryptoPayment, SettlementEvent } from '../contract/bridge.js';
-import { decimalsOf } from '../money.js';
+import { decimalsOf, sameAmount } from '../money.js';
 import { BRIDGE_STATUSES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
 import { checkFits, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { UNREADABLE } from '../protocol/messages.js';
 import { amountFact, fieldsOf, IDENTIFIER, isGiven, isObject, memberOf, PLAIN_WORD, referencesIn } from './callback.js';
-import { readLightningInvoice } from '../readers/lightning-invoice.js';
+import { INVOICE_FAULTS, readLightningInvoice } from '../readers/lightning-invoice.js';
 import { defineFlow, type EventReading } from './flow.js';
+import { hashIn } from './payment-request.js';
 import { assetFacts, factsIn } from './record-facts.js';
 
 /** The two forms of a bridge event: the bare fields, or the envelope `{event, data}`. */
@@ -102,6 +103,8 @@ function givenFact(said: unknown, form: RegExp): string | undefined {
   return typeof said === 'string' && form.test(said) ? said : UNREADABLE;
 }
 
+const NOT_OF_INVOICE = 'is not that of the invoice in bolt11';
+
 /**
  * Input of a `bridge-transfer`: the body of the bridge deposit without `callback_url` (the service gets the gateway's
  * own), amounts as decimal strings or numbers, and the members that only the flow needs.
@@ -129,6 +132,17 @@ export const BridgeTransferInput = BridgeDepositRequest.omit({ callback_url: tru
     checkFits(context, ['crypto_payment', 'amount_msat'], amount_msat, 'MSAT');
     // The amount of a Lightning invoice may be given in whole bitcoins, whatever unit its token counts in.
     if (decimalsOf(token) !== 0) checkFits(context, ['crypto_payment', 'crypto_amount'], crypto_amount, token);
+  })
+  .superRefine(({ crypto_payment: { bolt11, payment_hash, amount_msat } }, context) => {
+    const refuse = (member: string, message: string) =>
+      context.addIssue({ code: 'custom', path: ['crypto_payment', member], message });
+    if (bolt11 === undefined) return;
+    const invoice = readLightningInvoice(bolt11);
+    if (typeof invoice === 'string') return refuse('bolt11', INVOICE_FAULTS[invoice]);
+    const { paymentHash, amountMsat } = invoice;
+    if (payment_hash !== undefined && hashIn(payment_hash) !== paymentHash) refuse('payment_hash', NOT_OF_INVOICE);
+    if (amount_msat !== undefined && amountMsat !== null && !sameAmount(amount_msat, amountMsat))
+      refuse('amount_msat', NOT_OF_INVOICE);
   });
 export type BridgeTransferInput = z.infer<typeof BridgeTransferInput>;
 

@@ -11,6 +11,9 @@ import type { EventReading } from './flow.js';
 export const memberOf = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 
+/** @param path the names of members, with a dot between them */
+export const memberAt = (value: unknown, path: string): unknown => path.split('.').reduce<unknown>(memberOf, value);
+
 /** Null, an empty text and an empty list, which some services write for an object without members, say nothing. */
 export const isGiven = (said: unknown): boolean =>
   said !== undefined && said !== null && said !== '' && !(Array.isArray(said) && said.length === 0);

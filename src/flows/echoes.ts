@@ -4,7 +4,7 @@ import { InvalidAmountError, UnsafeAmountError, fromWireNumber, sameAmount } fro
 import { addressFact, UNREADABLE } from '../protocol/messages.js';
 import { provesPayment } from '../protocol/statuses.js';
 import { readLightningInvoice } from '../readers/lightning-invoice.js';
-import { isGiven, memberOf } from './callback.js';
+import { isGiven, memberAt, memberOf } from './callback.js';
 import type { SubmissionDefinition } from './flow.js';
 import { assetFacts, factsIn } from './record-facts.js';
 
@@ -68,9 +68,6 @@ function hashOfInvoice(request: unknown, { as }: Echo): string | undefined {
 
 const echoesOf = (operation: OperationName): Readonly<Record<string, Echo>> =>
   (operations[operation] as Operation).echoes ?? {};
-
-/** @param path the names of members, with a dot between them */
-const memberAt = (value: unknown, path: string): unknown => path.split('.').reduce<unknown>(memberOf, value);
 
 function namedIn(answer: unknown, { member, as }: Echo): string | undefined {
   // A word that is in no vocabulary proves neither ours nor another one.

@@ -19,6 +19,9 @@ export interface LightningInvoice {
 /** `bc` is the main network; on the others the coins are worth nothing. */
 export type LightningNetwork = 'bc' | 'tb' | 'tbs' | 'bcrt';
 
+/** The main network of Bitcoin; the others are for trying out, with a service on loopback. */
+export const MAIN_NETWORK: LightningNetwork = 'bc';
+
 /** Why a text is no invoice that may be paid: a sentence for the person who gave it. */
 export const INVOICE_FAULTS = {
   'not-an-invoice': 'It is no Lightning invoice (BOLT 11), or a character of it is wrong.',

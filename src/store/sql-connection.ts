@@ -28,6 +28,8 @@ export const turnOf = {
     const takes = keys.map(nameOfClaim).toSorted();
     return { name: JSON.stringify(takes), takes, repeatable: false };
   },
+  /** The first one to insert it has it, and again at every repetition. */
+  paymentHash: (hash: string): Turn => ({ name: JSON.stringify(['payment-hash', hash]), repeatable: true }),
   // Each flow has its own: one flow that is blocked does not block another.
   inbox: (flowId: string): Turn => ({ name: JSON.stringify(['inbox', flowId]), repeatable: true }),
   /** Takes only what no other process holds. */

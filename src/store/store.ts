@@ -3,6 +3,7 @@ import type { Keyring } from '../keys/index.js';
 import type { AuditStore } from './audit.js';
 import type { ClaimStore } from './claim.js';
 import { type DeploymentStore, createDeploymentStore } from './deployment.js';
+import { createSqlDebts, type DebtStore } from './debts.js';
 import { createSqlDuties, type DutyStore } from './duties.js';
 import { createFigures, type StoreFigures } from './figures.js';
 import type { InboxStore } from './inbox.js';
@@ -20,6 +21,7 @@ import { createSqlInbox } from './sql-inbox.js';
 /** Claims, inbox and remembered quotes, durable. Embedded (libsql) or shared (Postgres); both behave the same. */
 export interface Store extends Pick<StoreKey, 'mac' | 'macs' | 'macsInEpoch'> {
   readonly claims: ClaimStore;
+  readonly debts: DebtStore;
   readonly inbox: InboxStore;
   readonly quotes: QuoteStore;
   readonly deployment: DeploymentStore;
@@ -64,6 +66,7 @@ export async function createStore(
   const sealed = createSealedJson(keyring);
   return {
     claims: createSqlClaims({ db: forClaims, sealed, now, refreshKeys: () => storeKey.refresh() }),
+    debts: createSqlDebts({ db: forClaims, now }),
     inbox: createSqlInbox({ db, sealed, now }),
     quotes: createSqlQuotes({ db, sealed, now }),
     duties: createSqlDuties({ db, now }),

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import {
@@ -8,7 +9,9 @@ import {
 } from '../../src/service-client/index.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
+import { until } from '../harness/until.js';
 import { untilFlow } from '../harness/reports.js';
+import { bolt11 } from '../flows/bolt11.js';
 import { ended, entriesOf, noted, openDecisionBench, parked, resolve } from './bench.js';
 
 const OURS = 'ab'.repeat(32);
@@ -146,6 +149,44 @@ describe('the deposit of a bridge transfer', () => {
         executions: 0,
         end: 'quote_rejected',
       });
+    });
+  });
+
+  describe('over Lightning', () => {
+    const lightning = (crypto_payment: object) => ({ chain: 'LIGHTNING', token: 'MSAT', crypto_payment });
+    const notSent = async ({ reference, handle }: Awaited<ReturnType<typeof start>>) => {
+      expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'invalid_input' } });
+      expect(await decisions.executions('createBridgeDeposit', reference)).toBe(0);
+    };
+
+    test('is not made if another deposit awaits the same payment: nothing was sent, and the flow ends', async () => {
+      answered = {};
+      const paymentHash = randomBytes(32).toString('hex');
+      const invoice = bolt11({ amountMsat: 5_000, paymentHash });
+      const first = await start('first-debt', lightning({ payment_hash: paymentHash, amount_msat: '5000' }));
+      await untilFlow(first.handle, ({ view }) => view.stage === 'tracking');
+      await notSent(await start('second-debt', lightning({ bolt11: invoice.toUpperCase() })));
+      expect(await decisions.executions('createBridgeDeposit', first.reference)).toBe(1);
+      await first.handle.terminate();
+    });
+
+    test('is not made if its payment request expired while its quote waited for the approval', async () => {
+      answered = {};
+      const createdAtMs = Date.now() - 3_600_000 + 2_000;
+      const invoice = bolt11({ amountMsat: 5_000, createdAtMs });
+      const made = await start('expired', { ...lightning({ bolt11: invoice }), approval: 'required' });
+      await untilFlow(made.handle, ({ view }) => view.stage === 'awaiting-approval');
+      await until('the invoice to expire', () => Date.now() > createdAtMs + 3_600_000);
+      await made.handle.executeUpdate('approveQuote', { args: [{ actor: 'ada' }] });
+      await notSent(made);
+    });
+
+    test.each([
+      ['that is none', { bolt11: 'lnbc1' }],
+      ['of another payment than its hash', { bolt11: bolt11({ amountMsat: 5_000 }), payment_hash: OURS }],
+      ['over another amount', { bolt11: bolt11({ amountMsat: 5_000 }), amount_msat: '5001' }],
+    ])('is refused with an invoice %s', async (_, crypto_payment) => {
+      await notSent(await start('inconsistent', lightning(crypto_payment)));
     });
   });
 

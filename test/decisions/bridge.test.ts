@@ -1,9 +1,11 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { DuplicateReferenceError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';
+import { bolt11 } from '../flows/bolt11.js';
 import { untilFlow } from '../harness/reports.js';
 
 const SETTLEMENT_FAILED = { facts: { refundAnnounced: 'true', failureStage: 'settlement' } };
@@ -179,6 +181,35 @@ describe('a bridge transfer that failed', () => {
     expect(await decisions.executions('sendCrypto', refund)).toBe(0);
     await handle.terminate();
   });
+
+  test.each([
+    ['has expired', async () => bolt11({ amountMsat: 5_000, createdAtMs: Date.now() - 7_200_000 })],
+    ['is used for another payment', usedElsewhere],
+  ])('is not refunded to a payment request that %s: a person is asked, and nothing was sent', async (_, invoiceOf) => {
+    const terms = {
+      token: 'MSAT',
+      chain: 'LIGHTNING',
+      refund_crypto_amount: '5000',
+      fallback_method: 'lightning_invoice',
+    };
+    refundConfig = { ...terms, fallback_address: await invoiceOf() };
+    const crypto_payment = { amount_msat: '5000', crypto_amount: '5000' };
+    const { refund, handle } = await tracked('invoice', { chain: 'LIGHTNING', token: 'MSAT', crypto_payment });
+    refundConfig = {};
+    await handle.signal('events', [trusted('FAILED', SETTLEMENT_FAILED)]);
+    await noted(handle, 'sending-refund');
+    const view = await parked(handle);
+    expect(view.parked).toMatchObject({ reason: 'refund_needed', evidence: { code: 'refund_not_sendable' } });
+    expect(await decisions.executions('sendCrypto', refund)).toBe(0);
+    await handle.terminate();
+  });
+
+  async function usedElsewhere(): Promise<string> {
+    const paymentHash = randomBytes(32).toString('hex');
+    const debt = { account: 'default', operation: 'sendCrypto', reference: newReference('elsewhere') };
+    await decisions.store.debts.take(paymentHash, debt);
+    return bolt11({ amountMsat: 5_000, paymentHash });
+  }
 
   test('without a word of its stage is not called "no refund due": the one of the service is awaited, then a person', async () => {
     const { refund, handle } = await tracked('bare');

@@ -25,6 +25,7 @@ const SENT_AT_ONCE = 4;
 const TABLES = [
   'claims',
   'claim_orders',
+  'payment_hashes',
   'inbox',
   'inbox_flows',
   'inbox_counts',

@@ -147,14 +147,17 @@ describe('submitRefund', () => {
 
 describe('checkRefundInvoice', () => {
   const DUE = { dueMsat: '2100000', mostMsat: '2100000' };
+  let store: Store;
+  withTemporaryStore((opened) => (store = opened));
   const check = (
     invoice: Partial<Bolt11> | string,
     due: { readonly dueMsat: string | null; readonly mostMsat: string | null } = DUE,
     serviceIsOnLoopback = false,
+    flowId = `offramp/${newReference('refunded')}`,
   ) => {
     const text = typeof invoice === 'string' ? invoice : bolt11({ amountMsat: 2_100_000, ...invoice });
-    const made = createRefundInvoiceActivities({ serviceIsOnLoopback } as never);
-    return made.checkRefundInvoice({ invoice: text, ...due });
+    const made = createRefundInvoiceActivities(depsOver(store, { serviceIsOnLoopback }));
+    return made.checkRefundInvoice({ flowId, invoice: text, ...due });
   };
   const bad = (code: string) => ({ kind: 'bad', code, problem: expect.any(String) });
 
@@ -180,6 +183,22 @@ describe('checkRefundInvoice', () => {
       expect(await check({}, { dueMsat: null, mostMsat: amount })).toEqual(bad('not-checked'));
     },
   );
+
+  it("takes an invoice for one flow's refund, again too, in any spelling, and refuses it for another's", async () => {
+    const invoice = bolt11({ amountMsat: 2_100_000 });
+    const of = (flowId: string, text = invoice) => check(text, DUE, false, flowId);
+    const flowId = `offramp/${newReference('first')}`;
+    for (const text of [invoice, invoice.toUpperCase(), `LIGHTNING:${invoice}`]) {
+      expect(await of(flowId, text)).toMatchObject({ kind: 'good' });
+      expect(await of('offramp/another', text)).toEqual(bad('other-debt'));
+    }
+  });
+
+  it('notes nothing of an invoice that it refuses', async () => {
+    const invoice = bolt11({ amountMsat: 2_100_000 });
+    expect(await check(invoice, { dueMsat: '7', mostMsat: '7' })).toEqual(bad('amount-differs'));
+    expect(await check(invoice)).toMatchObject({ kind: 'good' });
+  });
 
   it('takes an invoice of a test network only for a service on loopback', async () => {
     expect(await check({ network: 'bcrt' })).toEqual(bad('test-network'));

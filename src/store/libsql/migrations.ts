@@ -77,6 +77,17 @@ const audit = [
      BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END`,
 ];
 
+/** Each payment over Lightning with the POST, or the refund, that it is for. Kept for ever, as claims are. */
+const debts = [
+  `CREATE TABLE payment_hashes (
+     payment_hash TEXT PRIMARY KEY,
+     account TEXT NOT NULL,
+     operation TEXT NOT NULL,
+     reference TEXT NOT NULL,
+     taken_at INTEGER NOT NULL
+   ) STRICT`,
+];
+
 const proposals = [
   `CREATE TABLE proposals (
      flow_id TEXT NOT NULL,
@@ -206,5 +217,7 @@ const matters = [
 
 export const LIBSQL_SCHEMA: Schema = {
   needs: 1,
-  migrations: [{ usableFrom: 1, steps: [...claims, ...proposals, ...audit, ...inbox, ...meta, ...quotes, ...matters] }],
+  migrations: [
+    { usableFrom: 1, steps: [...claims, ...debts, ...proposals, ...audit, ...inbox, ...meta, ...quotes, ...matters] },
+  ],
 };

@@ -81,6 +81,17 @@ const audit = [
   `CREATE TRIGGER audit_no_truncate BEFORE TRUNCATE ON audit FOR EACH STATEMENT EXECUTE FUNCTION audit_refuse()`,
 ];
 
+/** Each payment over Lightning with the POST, or the refund, that it is for. Kept for ever, as claims are. */
+const debts = [
+  `CREATE TABLE payment_hashes (
+     payment_hash TEXT PRIMARY KEY,
+     account TEXT NOT NULL,
+     operation TEXT NOT NULL,
+     reference TEXT NOT NULL,
+     taken_at BIGINT NOT NULL
+   )`,
+];
+
 const proposals = [
   `CREATE TABLE proposals (
      flow_id TEXT NOT NULL,
@@ -221,5 +232,7 @@ const matters = [
 
 export const POSTGRES_SCHEMA: Schema = {
   needs: 1,
-  migrations: [{ usableFrom: 1, steps: [...claims, ...proposals, ...audit, ...inbox, ...meta, ...quotes, ...matters] }],
+  migrations: [
+    { usableFrom: 1, steps: [...claims, ...debts, ...proposals, ...audit, ...inbox, ...meta, ...quotes, ...matters] },
+  ],
 };
