@@ -4,15 +4,17 @@ import type { BridgeDepositRequest, SettlementReport } from '../src/contract/bri
 import {
   QUOTE_LIFE_MS,
   quoteLifeMs,
+  quoteUnit,
   bridgeTransferFlow,
   type BridgeTransferInput,
-  bridgeWord,
 } from '../src/flows/bridge-transfer.js';
 import { RejectedError, InvalidRequestError } from '../src/service-client/index.js';
 import { ownCallbackUrl } from '../src/flows/capability.js';
-import { fromWireNumber, sameAmount, toWireNumber } from '../src/money.js';
+import { sameAmount, toWireNumber } from '../src/money.js';
 import { fixedBy } from '../src/flows/echoes.js';
 import { fieldsOf } from '../src/flows/callback.js';
+import { readCode } from '../src/readers/code.js';
+import { readTime } from '../src/readers/time.js';
 import { rowIdOf } from '../src/flows/event-of-row.js';
 import { openedIdOf } from '../src/protocol/events.js';
 import type {
@@ -99,8 +101,8 @@ async function quote(deps: ActivityDeps, input: BridgeTransferInput): Promise<Qu
   }
   return {
     rateId: answer.rate_id,
-    cryptoAmount: answer.crypto_amount == null ? null : fromWireNumber(answer.crypto_amount),
-    cryptoUnit: answer.crypto_unit ?? null,
+    cryptoAmount: answer.crypto_amount ?? null,
+    cryptoUnit: quoteUnit(answer),
     lifeMs: quoteLifeMs(answer),
   };
 }
@@ -213,13 +215,13 @@ function refused(message: string, httpStatus: number | null = null): ReportOutco
 /** Strict, as everything that we send: a member that cannot be read is left out, and the rest is sent. */
 function settlementReport(order: SettlementReportOrder, body: unknown, receivedAt: string): SettlementReport {
   const members: Members = isRecord(body) ? body : {};
-  const stamp = Date.parse(textOf(members['timestamp']));
+  const stamp = readTime(members['timestamp']);
   return {
     webhook_type: textOf(members['webhook_type']) || 'settlement',
     provider_reference_id: order.reference,
     kotani_reference_id: order.serviceReference ?? textOf(members['kotani_reference_id']),
-    status: bridgeWord(textOf(members['status'])) as SettlementReport['status'],
-    timestamp: new Date(Number.isFinite(stamp) ? stamp : Date.parse(receivedAt)).toISOString(),
+    status: (readCode(members['status']) ?? '') as SettlementReport['status'],
+    timestamp: stamp === undefined ? receivedAt : new Date(stamp).toISOString(),
     crypto_payment: isRecord(members['crypto_payment']) ? members['crypto_payment'] : {},
     ...recordsOf(members, ['settlement_details', 'failure_details', 'refund_details', 'metadata']),
   };

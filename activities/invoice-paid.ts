@@ -3,7 +3,6 @@ import { flowOf } from '../src/flows/index.js';
 import { wordBeside } from '../src/flows/invoice-payment.js';
 import { UNREADABLE } from '../src/protocol/messages.js';
 import { failsCheckout, saysUnpaid, provesPayment } from '../src/protocol/statuses.js';
-import { sameAmount } from '../src/money.js';
 import { asking, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet } from './failures.js';
@@ -123,5 +122,5 @@ const FAILED_BEFORE = 'another attempt to pay it failed, and ours cannot be dist
 
 function agrees(expect: Facts, { paidAmount, paidCurrency }: Facts): boolean {
   if (paidCurrency !== undefined && expect['paidCurrency'] !== paidCurrency) return false;
-  return paidAmount === undefined || sameAmount(expect['paidAmount'] ?? '0', paidAmount);
+  return paidAmount === undefined || expect['paidAmount'] === paidAmount;
 }

@@ -1,5 +1,6 @@
 import type { Chain, Token } from '../src/contract/vocabulary.js';
 import { systemClock } from '../src/clock.js';
+import { plainAddress } from '../src/readers/hash.js';
 import {
   INVOICE_FAULTS,
   type InvoiceFault,
@@ -41,7 +42,12 @@ export function createRefundActivities(deps: ActivityDeps) {
         claim,
         // Any event may say that it was refunded, or that less came in.
         guard: { flowId, orUntrusted: by === 'input', besides: reviewedEventIds },
-        lookUp: () => lookUpPost(deps, { claim, expect: { ...decided, cryptoAmount }, saidToExist: false }),
+        lookUp: () =>
+          lookUpPost(deps, {
+            claim,
+            expect: { ...decided, receiverAddress: plainAddress(receiverAddress), cryptoAmount },
+            saidToExist: false,
+          }),
         ...(unasked && { unasked }),
         timeScale,
         request: () => ({

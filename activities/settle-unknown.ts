@@ -1,7 +1,6 @@
-import { addressFact, UNREADABLE } from '../src/protocol/messages.js';
+import { UNREADABLE } from '../src/protocol/messages.js';
 import { executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
 import { otherThan } from '../src/flows/echoes.js';
-import { sameAmount } from '../src/money.js';
 import { wasSent, type Claim } from '../src/store/claim.js';
 import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
@@ -164,15 +163,6 @@ export async function lookUpPost(
     : { lookup: 'cannot-tell', why: incomparable };
 }
 
-/**
- * A fact that the service does not report, or not readably, is not another one; amounts are compared as amounts, and
- * addresses as addresses.
- */
-function agrees(ours: string, theirs: string | undefined): boolean {
-  if (theirs === undefined || theirs === UNREADABLE || addressFact(theirs) === addressFact(ours)) return true;
-  try {
-    return sameAmount(ours, theirs);
-  } catch {
-    return false;
-  }
-}
+/** A fact that the service does not report, or not readably, is not another one. */
+const agrees = (ours: string, theirs: string | undefined): boolean =>
+  theirs === undefined || theirs === UNREADABLE || theirs === ours;

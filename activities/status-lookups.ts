@@ -10,12 +10,11 @@ import {
 import { cryptoSendFacts, cryptoSendFlow } from '../src/flows/crypto-send.js';
 import type { FlowDefinition } from '../src/flows/flow.js';
 import { offrampFacts, offrampFlow } from '../src/flows/offramp.js';
-import { invoiceFacts, invoicePaymentFlow, paidFacts } from '../src/flows/invoice-payment.js';
+import { invoiceFacts, invoicePaymentFlow, isOfPayment, paidFacts } from '../src/flows/invoice-payment.js';
 import { onrampFacts, onrampFlow, withMobileMoney } from '../src/flows/onramp.js';
-import type { Invoice, InvoicePayment } from '../src/contract/invoice.js';
+import type { Invoice } from '../src/contract/invoice.js';
 import type { LookupSays, PaidSays } from '../src/protocol/decisions.js';
 import { UNREADABLE } from '../src/protocol/messages.js';
-import { provesPayment } from '../src/protocol/statuses.js';
 import type { ActivityDeps } from './deps.js';
 import type { Facts, LookupAnswer } from './types.js';
 import { readFailure } from './failures.js';
@@ -57,8 +56,7 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
     read: (service, reference) => service.getInvoicePayment(reference),
     facts: paidFacts,
     flow: invoicePaymentFlow,
-    // The record exists before any payment, with the status PENDING.
-    proves: (record) => provesPayment((record as InvoicePayment).status),
+    proves: isOfPayment,
   },
 };
 

@@ -1,16 +1,14 @@
 import { Big } from 'big.js';
+import { readAmount } from './readers/amount.js';
 
 /**
  * Exact amounts as plain decimal text ("1250", "0.00000001"), with which flows compute. JavaScript numbers appear only
- * on the wire. Lengths are bounded, since "1e1000000000" is eleven characters and a gigabyte once printed. Workflows
- * import this file: it must stay deterministic and import nothing but big.js.
+ * on the wire; amounts from outside become such text by `readAmount`. Lengths are bounded, since "1e1000000000" is eleven
+ * characters and a gigabyte once printed. Workflows import this file: it must stay deterministic.
  */
 
 const MAX_DIGITS = 30;
 const PLAIN = new RegExp(`^(?!-0(?:\\.0+)?$)-?(?:0|[1-9]\\d{0,${MAX_DIGITS - 1}})(?:\\.\\d{1,${MAX_DIGITS}})?$`);
-const WIRE = /^(-?\d{1,60}(?:\.\d{1,60})?)(?:[eE]([+-]?\d{1,3}))?$/;
-const MAX_WIRE_LENGTH = 120;
-const MAX_WIRE_EXPONENT = 60;
 /** Every decimal of up to 15 significant digits survives a double; of those with 16 and 17 only some do. */
 export const MAX_EXACT_DIGITS = 15;
 /** As a factor: multiplication is exact, while division rounds at `Big.DP` digits. */
@@ -123,21 +121,8 @@ export const toWireNumber = (text: string): number => {
   const plain = parseAmount(text);
   const wire = Number(plain);
   const digits = plain.replace('.', '').replace(/^-?0*/, '').length;
-  if (digits > MAX_EXACT_DIGITS || fromWireNumber(wire) !== plain) {
+  if (digits > MAX_EXACT_DIGITS || readAmount(wire) !== plain) {
     throw new UnsafeAmountError('the amount has more digits than a JSON number can carry exactly');
   }
   return wire;
-};
-
-/**
- * An amount from the wire, a number or text, including exponents and leading zeros, as plain decimal text. Throws
- * InvalidAmountError if it is not a finite decimal of a sane length.
- */
-export const fromWireNumber = (value: number | string): string => {
-  const text = String(value);
-  const match = text.length <= MAX_WIRE_LENGTH ? WIRE.exec(text) : null;
-  if (match === null || Math.abs(Number(match[2] ?? 0)) > MAX_WIRE_EXPONENT) {
-    throw new InvalidAmountError('not a decimal number of a sane length');
-  }
-  return print(new Exact(text));
 };

@@ -1,4 +1,5 @@
 import { setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
+import { readTime } from '../src/readers/time.js';
 import { isPlaintext, isUndecodable, requireKnownKey } from '../src/protocol/plaintext-marker.js';
 import type { FlowView } from '../src/protocol/messages.js';
 import { callbacksQuery, changesSignal, resendSignal } from './engine/messages.js';
@@ -116,7 +117,7 @@ export function hasChanged(reported: FlowChange, view: FlowView): boolean {
 
 /** The present time, or a millisecond past the one before: no two changes of a flow have the same. */
 export function timeAfter(before: string, nowMs: number): string {
-  return new Date(Math.max(nowMs, Date.parse(before) + 1)).toISOString();
+  return new Date(Math.max(nowMs, (readTime(before) ?? 0) + 1)).toISOString();
 }
 
 /** The flow is over: nothing more will come. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import Table from 'cli-table3';
 import type { FlowState } from '../protocol/vocabulary.js';
+import { withoutMark } from '../readers/byte-order-mark.js';
 import type { CliContext } from './context.js';
 import { CliError } from './exit-codes.js';
 
@@ -89,9 +90,9 @@ export function paintedState({ colors }: Pick<CliContext, 'colors'>, state: Flow
   }
 }
 
-/** JSON from a file, or from stdin for `-`: checked, and passed on unchanged, to the last digit of an amount. */
+/** JSON from a file, or from stdin for `-`: checked, and passed on as it is, to the last digit of an amount. */
 export async function jsonText(context: Pick<CliContext, 'stdin'>, file: string): Promise<string> {
-  const text = file === '-' ? await context.stdin() : await read(file);
+  const text = withoutMark(file === '-' ? await context.stdin() : await read(file));
   try {
     JSON.parse(text);
     return text;

@@ -2,6 +2,8 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopback } from '../protocol/loopback.js';
 import { QUEUES, type Queue } from '../protocol/task-queues.js';
+import { readAmount } from '../readers/amount.js';
+import { readCode } from '../readers/code.js';
 import type { Environment } from './environment.js';
 import { FOUR_EYES_ACTIONS } from '../protocol/four-eyes.js';
 
@@ -189,8 +191,6 @@ export function createSettingReader(env: Environment): SettingReader {
 }
 
 const CURRENCY = /^[A-Z][A-Z0-9]{1,11}$/;
-/** Above zero, of no more digits than amounts of flows have. */
-const AMOUNT = /^(?=.*[1-9])(?:0|[1-9]\d{0,14})(?:\.\d{1,18})?$/;
 
 /** `MAX_AMOUNTS`: comma-separated `currency:amount`, by currency or token in capitals. */
 export const maxAmounts = () =>
@@ -198,15 +198,15 @@ export const maxAmounts = () =>
     const limits = new Map<string, string>();
     for (const [index, entry] of text.split(',').entries()) {
       const [currency = '', amount = '', ...rest] = entry.split(':').map((part) => part.trim());
-      const name = currency.toUpperCase();
+      const [name, limit] = [readCode(currency) ?? '', readAmount(amount)];
       const place = `entry ${index + 1}`;
       if (!CURRENCY.test(name) || rest.length > 0) {
         context.addIssue(`must be comma-separated currency:amount, such as KES:150000, and its ${place} is not`);
-      } else if (!AMOUNT.test(amount)) {
+      } else if (limit === undefined || limit === '0' || limit.startsWith('-')) {
         context.addIssue(`has no decimal number above zero, such as 150000 or 0.5, after the ":" of its ${place}`);
       } else if (limits.has(name)) {
         context.addIssue(`names the currency of its ${place} twice`);
-      } else limits.set(name, amount);
+      } else limits.set(name, limit);
     }
     return limits;
   });

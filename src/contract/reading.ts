@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readAmount } from '../readers/amount.js';
 
 /**
  * Schemas for what we read (answers and events). Deliberately tolerant: the service's own pages contradict one another,
@@ -12,24 +13,13 @@ export const text = () => z.union([z.string(), z.number().transform(String)]);
 /** A number in the interface, and an identifier to us: kept as text, and shown to callers as the number that it is. */
 export const numberAsText = () => text().meta({ wire: 'number' });
 
-/** The amounts that `parseAmount` of money.ts accepts, so that no amount that was read can make a flow throw. */
-const PLAIN_AMOUNT = /^(?!-0(?:\.0+)?$)-?(?:0|[1-9]\d{0,29})(?:\.\d{1,30})?$/;
-
-/** `String(1e-7)` is "1e-7", and a text may be "007.50" or "-0": all become plain decimals. */
-function plainDecimal(value: number | string): string {
-  const text = String(value);
-  const [, sign = '', first = '', rest = '', exponent] = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text) ?? [];
-  if (exponent !== undefined) return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${first}${rest}`;
-  return text.replace(/^(-?)0+(?=\d)/, '$1').replace(/^-(?=0(?:\.0+)?$)/, '');
-}
-
 /** An amount or a count, as plain decimal text: JavaScript numbers of money are never computed with. */
 export const amount = () =>
   z
     .union([z.string(), z.number()])
     .transform((value, context) => {
-      const plain = String(value).length <= 100 ? plainDecimal(value) : '';
-      if (PLAIN_AMOUNT.test(plain)) return plain;
+      const plain = readAmount(value);
+      if (plain !== undefined) return plain;
       context.issues.push({ code: 'custom', input: value, message: 'not a decimal number of a sane length' });
       return z.NEVER;
     })

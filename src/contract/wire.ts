@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readAmount } from '../readers/amount.js';
 import { flag, text } from './reading.js';
 
 /**
@@ -25,9 +26,8 @@ export function membersOf(schema: z.ZodType): readonly string[] {
 }
 
 function asNumber(text: string): number | string {
-  const canonical = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
-  const value = Number(canonical);
-  return String(value) === canonical ? value : text;
+  const value = Number(text);
+  return readAmount(value) === text ? value : text;
 }
 
 function inner(schema: z.ZodType): z.ZodType {

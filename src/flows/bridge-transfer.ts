@@ -1,22 +1,23 @@
 import { z } from 'zod';
-import { BridgeDepositRequest, BridgeSettlement, BridgeCryptoPayment, SettlementEvent } from '../contract/bridge.js';
-import { decimalsOf, sameAmount } from '../money.js';
-import { BRIDGE_STATUSES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
-import { checkFits, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
+import { BridgeDepositRequest, BridgeSettlement, BridgeCryptoPayment } from '../contract/bridge.js';
+import { decimalsOf } from '../money.js';
+import { QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
+import { checkFits, code, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { UNREADABLE } from '../protocol/messages.js';
-import { amountFact, fieldsOf, IDENTIFIER, isGiven, isObject, memberOf, PLAIN_WORD, referencesIn } from './callback.js';
+import { amountFact, codeFact, factOf, fieldsOf, isGiven, isObject, memberOf, referencesIn } from './callback.js';
+import { readCode } from '../readers/code.js';
+import { readHash } from '../readers/hash.js';
 import { INVOICE_FAULTS, readLightningInvoice } from '../readers/lightning-invoice.js';
+import { readReference } from '../readers/reference.js';
+import { durationMs, readTime } from '../readers/time.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { hashIn } from './payment-request.js';
 import { assetFacts, factsIn } from './record-facts.js';
 
-/** The two forms of a bridge event: the bare fields, or the envelope `{event, data}`. */
-const Bare = SettlementEvent.extend({
-  status: z.unknown().optional(),
-  amount: z.unknown().optional(),
-});
-
-/** Its members that are objects, each with the statuses of events that are not about it: "decide by `status`". */
+/**
+ * Members of a bridge event that are objects, each with the statuses of events that are not about it: "decide by
+ * `status`".
+ */
 const DETAILS = {
   crypto_payment: [],
   settlement_details: ['FAILED', 'REFUNDED'],
@@ -25,55 +26,43 @@ const DETAILS = {
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /**
- * A status in the interface's spelling, also if a provider writes it in lower case; an unknown word stays unchanged.
- */
-export function bridgeWord(said: string): string {
-  const word = said.trim().toUpperCase();
-  return BRIDGE_STATUSES.find((status) => status === word) ?? said;
-}
-
-/**
  * Facts to compare and decide by; no personal data, no free text. A member that is there and cannot be read may say
  * anything: its fact is `UNREADABLE`, or that of the whole `body`.
  */
 function bridgeEvent(body: unknown): EventReading | undefined {
   const { fields, holds } = fieldsOf(body);
-  const bare = Bare.safeParse(fields);
-  if (!bare.success) return undefined;
-  const event = bare.data;
-  const status = typeof event.status === 'string' ? bridgeWord(event.status) : null;
+  if (!isObject(fields)) return undefined;
+  const given = memberOf(fields, 'status');
+  const status = readCode(given) ?? null;
   const hasUnread = (details: string) => isGiven(memberOf(fields, details)) && !isObject(memberOf(fields, details));
   const isUnread =
     holds === 'unreadable' ||
-    (holds === 'nothing' && !isGiven(event.status)) ||
-    (isGiven(event.status) && (status === null || !PLAIN_WORD.test(status))) ||
+    (holds === 'nothing' && !isGiven(given)) ||
+    (isGiven(given) && status === null) ||
     Object.entries(DETAILS).some(
       ([details, besides]) => hasUnread(details) && !besides.some((word) => word === status),
     );
   const said = (details: keyof typeof DETAILS, member: string) => memberOf(memberOf(fields, details), member);
-  // Our tolerant schema leaves out what it cannot read.
-  const amountIn = (read: string | null | undefined, details: keyof typeof DETAILS, member: string) =>
-    amountFact(read ?? said(details, member));
   const facts = factsIn({
     body: isUnread ? UNREADABLE : undefined,
-    serviceReference: fitting(event.kotani_reference_id, IDENTIFIER),
-    amount: amountFact(event.amount),
-    currency: givenFact(memberOf(fields, 'currency'), PLAIN_WORD),
-    settlementAmount: amountIn(event.settlement_details?.amount, 'settlement_details', 'amount'),
-    settlementCurrency: givenFact(said('settlement_details', 'currency'), PLAIN_WORD),
+    serviceReference: factOf(memberOf(fields, 'kotani_reference_id'), readReference),
+    amount: amountFact(memberOf(fields, 'amount')),
+    currency: codeFact(memberOf(fields, 'currency')),
+    settlementAmount: amountFact(said('settlement_details', 'amount')),
+    settlementCurrency: codeFact(said('settlement_details', 'currency')),
     ...assetFacts(fields),
     ...assetFacts(memberOf(fields, 'crypto_payment')),
-    paymentHash: fitting(event.crypto_payment?.payment_hash, /^\w{1,128}$/),
-    cryptoAmount: amountIn(event.crypto_payment?.crypto_amount, 'crypto_payment', 'crypto_amount'),
-    amountMsat: amountIn(event.crypto_payment?.amount_msat, 'crypto_payment', 'amount_msat'),
-    cryptoReceivedAt: givenFact(said('crypto_payment', 'received_at'), /^[\d:TZ.+-]{10,40}$/),
-    failureStage: givenFact(said('failure_details', 'failure_stage'), PLAIN_WORD),
-    refundStartedAt: givenFact(said('refund_details', 'refund_initiated_at'), /^[\d:TZ.+-]{10,40}$/),
-    refundMethodUsed: givenFact(said('refund_details', 'refund_method_used'), PLAIN_WORD),
-    refundHash: givenFact(refundHashIn(memberOf(fields, 'refund_details')), /^\w{1,128}$/),
+    paymentHash: factOf(said('crypto_payment', 'payment_hash'), readHash),
+    cryptoAmount: amountFact(said('crypto_payment', 'crypto_amount')),
+    amountMsat: amountFact(said('crypto_payment', 'amount_msat')),
+    cryptoReceivedAt: timeFact(said('crypto_payment', 'received_at')),
+    failureStage: codeFact(said('failure_details', 'failure_stage')),
+    refundStartedAt: timeFact(said('refund_details', 'refund_initiated_at')),
+    refundMethodUsed: codeFact(said('refund_details', 'refund_method_used')),
+    refundHash: factOf(refundHashIn(memberOf(fields, 'refund_details')), readHash),
     refundInvoiceExpiresAt: expiryOf(said('refund_details', 'refund_invoice')),
-    refundStatus: givenFact(said('refund_details', 'refund_status'), PLAIN_WORD),
-    refundCryptoAmount: amountIn(event.refund_details?.refund_crypto_amount, 'refund_details', 'refund_crypto_amount'),
+    refundStatus: codeFact(said('refund_details', 'refund_status')),
+    refundCryptoAmount: amountFact(said('refund_details', 'refund_crypto_amount')),
     refundAnnounced: isGiven(memberOf(fields, 'refund_details')) ? 'true' : undefined,
   });
   // The service spells the caller's reference in three ways.
@@ -93,15 +82,11 @@ function expiryOf(invoice: unknown): string | undefined {
   return typeof read === 'string' ? undefined : new Date(read.expiresAtMs).toISOString();
 }
 
-/** The text, if it has this form. */
-const fitting = (said: string | null | undefined, form: RegExp): string | undefined =>
-  typeof said === 'string' && form.test(said) ? said : undefined;
-
-/** Undefined only if there is nothing. */
-function givenFact(said: unknown, form: RegExp): string | undefined {
-  if (!isGiven(said)) return undefined;
-  return typeof said === 'string' && form.test(said) ? said : UNREADABLE;
-}
+const timeFact = (said: unknown): string | undefined =>
+  factOf(said, (time) => {
+    const ms = readTime(time);
+    return ms === undefined ? undefined : new Date(ms).toISOString();
+  });
 
 const NOT_OF_INVOICE = 'is not that of the invoice in bolt11';
 
@@ -113,11 +98,16 @@ export const BridgeTransferInput = BridgeDepositRequest.omit({ callback_url: tru
   .extend({
     provider_reference_id: callerReference(),
     amount: decimalAmount(),
+    source_currency: code(),
     crypto_payment: BridgeCryptoPayment.extend({
+      payment_hash: z
+        .string()
+        .refine((text) => readHash(text) !== undefined, { message: 'must be a hash' })
+        .optional(),
       amount_msat: decimalAmount().optional(),
       crypto_amount: decimalAmount().optional(),
     }),
-    settlement: BridgeSettlement.extend({ amount: decimalAmount() }),
+    settlement: BridgeSettlement.extend({ amount: decimalAmount(), currency: code() }),
     ...commonInput,
     /** How much less crypto a new quote may give than the first one, in hundredths of a percent. */
     maxSlippageBps: z.int().min(0).max(10_000).default(100),
@@ -141,8 +131,9 @@ export const BridgeTransferInput = BridgeDepositRequest.omit({ callback_url: tru
     if (typeof invoice === 'string') return refuse('bolt11', INVOICE_FAULTS[invoice]);
     const { paymentHash, amountMsat } = invoice;
     if (payment_hash !== undefined && hashIn(payment_hash) !== paymentHash) refuse('payment_hash', NOT_OF_INVOICE);
-    if (amount_msat !== undefined && amountMsat !== null && !sameAmount(amount_msat, amountMsat))
+    if (amount_msat !== undefined && amountMsat !== null && amount_msat !== amountMsat) {
       refuse('amount_msat', NOT_OF_INVOICE);
+    }
   });
 export type BridgeTransferInput = z.infer<typeof BridgeTransferInput>;
 
@@ -178,6 +169,10 @@ export const bridgeTransferFlow = defineFlow({
 
 export const QUOTE_LIFE_MS = QUOTE_VALIDITY_SECONDS * 1_000;
 
+/** The unit of a quote's crypto amount; one that is no code is equal to itself alone. */
+export const quoteUnit = ({ crypto_unit: unit }: { readonly crypto_unit?: string | null | undefined }): string | null =>
+  readCode(unit) ?? unit ?? null;
+
 /**
  * How long a quote is valid: a duration between two timestamps of the service's own clock, so that ours does not
  * matter. Never more than the interface says.
@@ -186,6 +181,6 @@ export function quoteLifeMs(quote: {
   readonly created_at?: string | null | undefined;
   readonly expires_at?: string | null | undefined;
 }): number {
-  const lifeMs = Date.parse(quote.expires_at ?? '') - Date.parse(quote.created_at ?? '');
-  return Number.isFinite(lifeMs) && lifeMs > 0 ? Math.min(lifeMs, QUOTE_LIFE_MS) : QUOTE_LIFE_MS;
+  const lifeMs = durationMs(quote.created_at, quote.expires_at) ?? 0;
+  return lifeMs > 0 ? Math.min(lifeMs, QUOTE_LIFE_MS) : QUOTE_LIFE_MS;
 }

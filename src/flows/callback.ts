@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { UNREADABLE } from '../protocol/messages.js';
+import { readAmount } from '../readers/amount.js';
+import { readCode } from '../readers/code.js';
+import { readReference } from '../readers/reference.js';
 import type { EventReading } from './flow.js';
 
 /*
@@ -14,33 +17,30 @@ export const memberOf = (value: unknown, name: string): unknown =>
 /** @param path the names of members, with a dot between them */
 export const memberAt = (value: unknown, path: string): unknown => path.split('.').reduce<unknown>(memberOf, value);
 
-/** Null, an empty text and an empty list, which some services write for an object without members, say nothing. */
+/** Null, a blank text and an empty list, which some services write for an object without members, say nothing. */
 export const isGiven = (said: unknown): boolean =>
-  said !== undefined && said !== null && said !== '' && !(Array.isArray(said) && said.length === 0);
+  said !== undefined && said !== null && !isBlank(said) && !(Array.isArray(said) && said.length === 0);
+
+const isBlank = (said: unknown): boolean => typeof said === 'string' && said.trim() === '';
 
 export const isObject = (said: unknown): said is Record<string, unknown> =>
   typeof said === 'object' && said !== null && !Array.isArray(said);
 
-/** An amount of an event as a fact. Undefined if there is none. */
-export function amountFact(said: unknown): string | undefined {
-  if (!isGiven(said)) return undefined;
-  const text = typeof said === 'number' ? String(said) : said;
-  return typeof text === 'string' && /^\d{1,30}(\.\d{1,30})?$/.test(text) ? text : UNREADABLE;
+/** What a member says, as one of the readers reads it. Undefined only if it says nothing: what cannot be read differs. */
+export function factOf(said: unknown, read: (said: unknown) => string | undefined): string | undefined {
+  return isGiven(said) ? (read(said) ?? UNREADABLE) : undefined;
 }
 
-const decimal = z.unknown().transform(amountFact).optional();
-/** A status word may be shown and logged; a long text in its place may be anything. */
-export const PLAIN_WORD = /^[\w .:-]{1,64}$/;
-export const IDENTIFIER = /^[\w.:-]{1,128}$/;
+export const amountFact = (said: unknown): string | undefined => factOf(said, readAmount);
+export const codeFact = (said: unknown): string | undefined => factOf(said, readCode);
 
-const word = z.string().trim().regex(PLAIN_WORD).optional().catch(undefined);
-const currency = z
-  .unknown()
-  .transform((said) => (isGiven(said) ? (word.parse(said) ?? UNREADABLE) : undefined))
-  .optional();
+const decimal = z.unknown().transform(amountFact).optional();
+const currency = z.unknown().transform(codeFact).optional();
+/** A status word may be shown and logged. */
+export const PLAIN_WORD = /^[\w .:-]{1,64}$/;
 
 const Fields = z.looseObject({
-  status: word,
+  status: z.unknown().transform(readCode).optional(),
   amount: decimal,
   fiatAmount: decimal,
   cryptoAmount: decimal,
@@ -50,13 +50,8 @@ const Fields = z.looseObject({
 });
 
 /** Each reference that these members give, in their order; `UNREADABLE` for what cannot be one. */
-export function referencesIn(fields: unknown, members: readonly string[]): readonly string[] {
-  const given = members.map((member) => memberOf(fields, member)).map((said) => (typeof said === 'string' ? said.trim() : said)); // prettier-ignore
-  return given.filter(isGiven).map((said) => {
-    const text = typeof said === 'number' ? String(said) : said;
-    return typeof text === 'string' && IDENTIFIER.test(text) ? text : UNREADABLE;
-  });
-}
+export const referencesIn = (fields: unknown, members: readonly string[]): readonly string[] =>
+  members.flatMap((member) => factOf(memberOf(fields, member), readReference) ?? []);
 
 /** The reference by which the flow of an event is found that came by no flow's own path; undefined if it names none. */
 export const namedReference = (reading: EventReading | undefined): string | undefined =>

@@ -1,13 +1,14 @@
 import type { z } from 'zod';
 import { CryptoSendRequest, type CryptoSend } from '../contract/onramp.js';
 import { toWireNumber } from '../money.js';
-import { addressFact } from '../protocol/messages.js';
 import { PAYMENT_WORDS } from '../protocol/statuses.js';
+import { readAmount } from '../readers/amount.js';
+import { plainAddress, readAddress } from '../readers/hash.js';
 import { callbackEvent, commonFacts } from './callback.js';
 import { fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { asItIs, saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
-import { assetFacts, factsIn, recordFact } from './record-facts.js';
+import { assetFacts, factsIn, recordFact, statusIn } from './record-facts.js';
 
 /** Input of a `crypto-send`: the body of the operation, the amount as a decimal string or number. */
 export const CryptoSendInput = CryptoSendRequest.extend({
@@ -37,7 +38,7 @@ export const cryptoSendFlow = defineFlow({
       }),
       factsOf: ({ cryptoAmount, receiverAddress, chain, token }) => ({
         cryptoAmount,
-        receiverAddress: addressFact(receiverAddress),
+        receiverAddress: plainAddress(receiverAddress),
         chain,
         token,
       }),
@@ -45,7 +46,7 @@ export const cryptoSendFlow = defineFlow({
   },
   status: {
     operation: 'getCryptoSend',
-    read: (record) => ({ status: (record as CryptoSend).status ?? null, facts: cryptoSendFacts(record) }),
+    read: (record) => ({ status: statusIn((record as CryptoSend).status), facts: cryptoSendFacts(record) }),
   },
   carriesOut: { sendCrypto: asItIs },
   reads: {
@@ -74,12 +75,11 @@ export const cryptoSendFlow = defineFlow({
 
 /** The facts that identify a looked-up send. */
 export function cryptoSendFacts(record: unknown): Readonly<Record<string, string>> {
-  const receiver = recordFact(record, 'cryptoWallet');
   return {
     ...assetFacts(record),
     ...factsIn({
-      cryptoAmount: recordFact(record, 'cryptoAmount'),
-      receiverAddress: receiver && addressFact(receiver),
+      cryptoAmount: recordFact(record, 'cryptoAmount', readAmount),
+      receiverAddress: recordFact(record, 'cryptoWallet', readAddress),
     }),
   };
 }

@@ -1,12 +1,15 @@
 import { operations, type OperationName } from '../contract/index.js';
 import type { Echo, Operation } from '../contract/operation.js';
-import { InvalidAmountError, UnsafeAmountError, fromWireNumber, sameAmount } from '../money.js';
-import { addressFact, UNREADABLE } from '../protocol/messages.js';
+import { UnsafeAmountError } from '../money.js';
+import { UNREADABLE } from '../protocol/messages.js';
 import { provesPayment } from '../protocol/statuses.js';
+import { readAmount } from '../readers/amount.js';
+import { readCode } from '../readers/code.js';
+import { readAddress, readHash } from '../readers/hash.js';
 import { readLightningInvoice } from '../readers/lightning-invoice.js';
-import { isGiven, memberAt, memberOf } from './callback.js';
+import { factOf, memberAt, memberOf } from './callback.js';
 import type { SubmissionDefinition } from './flow.js';
-import { assetFacts, factsIn } from './record-facts.js';
+import { assetFacts, factsIn, statusIn } from './record-facts.js';
 
 /*
  * All that a request fixed and its answer names is compared, for every operation: a service that answers a repeated
@@ -82,39 +85,25 @@ function namedIn(answer: unknown, { member, as }: Echo): string | undefined {
 }
 
 /** One spelling of each fact; undefined if it is not given, and `UNREADABLE` if it is, and cannot be read. */
-function read({ as }: Echo, said: unknown): string | undefined {
-  const text = typeof said === 'string' ? said.trim() : typeof said === 'number' ? String(said) : said;
-  if (!isGiven(text)) return undefined;
-  return typeof text === 'string' ? (READ[as](text) ?? UNREADABLE) : UNREADABLE;
-}
+const read = ({ as }: Echo, said: unknown): string | undefined => factOf(said, READ[as]);
 
-const READ: Readonly<Record<Echo['as'], (text: string) => string | undefined>> = {
-  amount(text) {
-    try {
-      return fromWireNumber(text);
-    } catch (error) {
-      if (error instanceof InvalidAmountError) return undefined;
-      throw error;
-    }
-  },
-  currency: (text) => text.toUpperCase(),
-  asset: (text) => text.toUpperCase(),
-  address: addressFact,
-  hash: (text) => {
-    const hash = text.replaceAll(/\s/g, '').toLowerCase().replace(/^0x/, '');
-    return /^[0-9a-f]{32,128}$/.test(hash) ? hash : undefined;
+const READ: Readonly<Record<Echo['as'], (said: unknown) => string | undefined>> = {
+  amount: readAmount,
+  currency: readCode,
+  asset: readCode,
+  address: readAddress,
+  hash: (said) => {
+    const hash = readHash(said);
+    return hash !== undefined && /^[0-9a-f]{32,128}$/.test(hash) ? hash : undefined;
   },
 };
 
 /** Before an invoice is paid, the amounts beside its payment may be its own, which another currency pays. */
 function isOfTheInvoice(operation: string, answer: unknown): boolean {
-  if (operation !== 'payInvoice' || provesPayment(textIn(answer, 'status'))) return false;
-  const [amount, invoiced] = [textIn(answer, 'amount'), textIn(memberOf(answer, 'invoice'), 'amount')].map((text) => READ.amount(text ?? '')); // prettier-ignore
-  const isSameCurrency = textIn(answer, 'currency') === textIn(memberOf(answer, 'invoice'), 'currency');
-  return amount !== undefined && invoiced !== undefined && isSameCurrency && sameAmount(amount, invoiced);
-}
-
-function textIn(value: unknown, member: string): string | null {
-  const said = memberOf(value, member);
-  return typeof said === 'string' || typeof said === 'number' ? String(said) : null;
+  if (operation !== 'payInvoice' || provesPayment(statusIn(memberOf(answer, 'status')))) return false;
+  const [paid, invoiced] = [answer, memberOf(answer, 'invoice')].map((record) => ({
+    amount: readAmount(memberOf(record, 'amount')),
+    currency: readCode(memberOf(record, 'currency')),
+  }));
+  return paid?.amount !== undefined && paid.amount === invoiced?.amount && paid.currency === invoiced.currency;
 }

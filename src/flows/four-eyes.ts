@@ -12,6 +12,6 @@ export function needsSecondPerson(
 ): boolean {
   if (action !== APPROVE_QUOTE) return actions.includes(action);
   if (money === undefined) return above.size > 0;
-  const limit = above.get(money.currency.toUpperCase());
+  const limit = above.get(money.currency);
   return limit !== undefined && compareAmounts(money.amount, limit) > 0;
 }

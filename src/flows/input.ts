@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import countries from 'i18n-iso-countries';
 import { parsePhoneNumberFromString, isPossiblePhoneNumber, type CountryCode } from 'libphonenumber-js';
-import { fromWireNumber, MAX_EXACT_DIGITS, checkAmount } from '../money.js';
+import { MAX_EXACT_DIGITS, checkAmount } from '../money.js';
+import { readAmount } from '../readers/amount.js';
+import { readCode } from '../readers/code.js';
 import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../contract/sending.js';
 import { isRefundReference, REFUND_SUFFIX } from '../protocol/vocabulary.js';
 
 /** Decimals of the token that has the most. */
 const MAX_DECIMALS = 18;
-const DECIMAL = /^(0|[1-9]\d{0,199})(\.\d{1,200})?$/;
+const NO_AMOUNT = 'must be a decimal number such as "1250.50", with nothing that separates thousands';
 
 /**
  * An amount of money in a flow's input: a decimal string (preferred) or a JSON number, above zero, and exact as a JSON
@@ -15,12 +17,13 @@ const DECIMAL = /^(0|[1-9]\d{0,199})(\.\d{1,200})?$/;
  */
 export const decimalAmount = () =>
   z
-    .union([z.string(), z.number().transform(plainly)])
-    .refine((text) => DECIMAL.test(text), {
-      message: 'must be a decimal number such as "1250.50", written without exponent, sign or leading zeros',
-      abort: true,
+    .union([z.string(), z.number()])
+    .transform((value, context) => {
+      const amount = readAmount(value);
+      if (amount !== undefined) return amount;
+      context.issues.push({ code: 'custom', input: value, message: NO_AMOUNT });
+      return z.NEVER;
     })
-    .transform((text) => (text.includes('.') ? text.replace(/\.?0+$/, '') : text))
     .refine((text) => (text.split('.')[1]?.length ?? 0) <= MAX_DECIMALS, {
       message: `has more than ${MAX_DECIMALS} decimals`,
       abort: true,
@@ -29,16 +32,16 @@ export const decimalAmount = () =>
       message: `has more than ${MAX_EXACT_DIGITS} significant digits, which a JSON number (all that the service takes) cannot carry exactly`,
       abort: true,
     })
-    .refine((text) => text !== '0', { message: 'must be above zero', abort: true });
+    .refine((text) => text !== '0' && !text.startsWith('-'), { message: 'must be above zero', abort: true });
 
-/** `String(5e-7)` is "5e-7", which is a valid amount. */
-function plainly(value: number): string {
-  try {
-    return fromWireNumber(value);
-  } catch {
-    return String(value);
-  }
-}
+/** A currency in a member that the interface calls a "string": in its spelling, so that limits and comparisons hold. */
+export const code = () =>
+  z.string().transform((text, context) => {
+    const read = readCode(text);
+    if (read !== undefined) return read;
+    context.issues.push({ code: 'custom', input: text, message: 'must be the code of a currency, such as KES' });
+    return z.NEVER;
+  });
 
 /** A caller's reference: our grammar, at most 121 characters, and not with the suffix that our refunds use. */
 export const callerReference = () =>

@@ -12,11 +12,13 @@ import { checkAmount, sameAmount, toWireNumber } from '../money.js';
 import { UNREADABLE } from '../protocol/messages.js';
 import { CHECKOUT_WORDS, failsCheckout, leavesUnpaid, provesPayment } from '../protocol/statuses.js';
 import { confirmedBy, PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
-import { callbackEvent, isObject, PLAIN_WORD } from './callback.js';
+import { callbackEvent, isObject, memberOf } from './callback.js';
 import { country, fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
 import { saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
-import { factsIn, recordFact } from './record-facts.js';
+import { readAmount } from '../readers/amount.js';
+import { readCode } from '../readers/code.js';
+import { factsIn, recordFact, statusIn } from './record-facts.js';
 
 /** Only these are said about a payment, and never about an unpaid invoice; an event that cannot be read may say the same. */
 const MAY_BE_PAID = [...Object.keys(CHECKOUT_WORDS).filter(provesPayment), UNREADABLE];
@@ -151,9 +153,9 @@ export function invoiceFacts(record: unknown): Readonly<Record<string, string>> 
   const { invoice } = record as Invoice;
   return factsIn({
     // The outer amount and currency show nonsense on the wire.
-    amount: recordFact(invoice, 'amount'),
-    currency: recordFact(invoice, 'currency'),
-    bankAccount: accountEnd(recordFact(record, 'accountNumber')),
+    amount: recordFact(invoice, 'amount', readAmount),
+    currency: recordFact(invoice, 'currency', readCode),
+    bankAccount: accountEnd(recordFact(record, 'accountNumber', asText)),
   });
 }
 
@@ -173,24 +175,33 @@ function accountEnd(accountNumber: string | undefined): string | undefined {
  */
 function paymentWord(record: Partial<InvoicePayment>): string | null {
   // The record of the invoice itself has none.
-  const word = record.status ?? null;
+  const word = statusIn(record.status);
   const beside = wordBeside(record);
   return failsCheckout(word) && beside !== undefined ? `${word}_BESIDE_${beside}` : word;
 }
 
 /** The invoice's own status, if it says more than that it is unpaid; `UNREADABLE` if it may say anything. */
 export function wordBeside(record: Partial<InvoicePayment>): string | undefined {
-  const word = record.invoice ? recordFact(record.invoice, 'status') : recordFact(record, 'invoice');
-  if (word === undefined || leavesUnpaid(word) || failsCheckout(word)) return undefined;
-  // It is shown to people.
-  return PLAIN_WORD.test(word) ? word : UNREADABLE;
+  const word = record.invoice
+    ? recordFact(record.invoice, 'status', readCode)
+    : recordFact(record, 'invoice', readCode);
+  return word === undefined || leavesUnpaid(word) || failsCheckout(word) ? undefined : word;
 }
+
+/** Whether it is the record of a payment that has begun: it exists before any, with the status PENDING. */
+export const isOfPayment = (record: unknown): boolean => provesPayment(statusIn(memberOf(record, 'status')));
 
 /** The payment's facts, as the record shows them. Before a payment, the record's amounts are those of the invoice. */
 export function paidFacts(record: unknown): Readonly<Record<string, string>> {
-  if (!provesPayment((record as InvoicePayment).status)) return {};
-  return factsIn({ paidAmount: recordFact(record, 'amount'), paidCurrency: recordFact(record, 'currency') });
+  if (!isOfPayment(record)) return {};
+  return factsIn({
+    paidAmount: recordFact(record, 'amount', readAmount),
+    paidCurrency: recordFact(record, 'currency', readCode),
+  });
 }
+
+/** Digits that a JSON number keeps, too. */
+const asText = (said: unknown) => (typeof said === 'string' || typeof said === 'number' ? String(said) : undefined);
 
 const formOf = (raw: Record<string, unknown>) =>
   'mobileMoney' in raw && !('bank' in raw) ? ('existing' as const) : ('generated' as const);

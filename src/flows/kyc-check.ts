@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { KycStatus } from '../contract/account.js';
 import { UNREADABLE } from '../protocol/messages.js';
 import { KYC_WORDS } from '../protocol/statuses.js';
+import { readCode } from '../readers/code.js';
 import { fieldsOf, referencesIn } from './callback.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { callerReference, commonInput } from './input.js';
@@ -54,7 +55,6 @@ const APPROVING = ['APPROVED', 'VERIFIED', 'ACCEPTED', 'PASSED'];
 const REJECTING = ['REJECTED', 'DECLINED', 'DENIED', 'FAILED'];
 /** With `kycStatus: true` these approve; alone they may only say that a review ended. */
 const DONE = ['SUCCESS', 'SUCCESSFUL', 'COMPLETED'];
-const WORD = /^[\w .:-]{1,48}$/;
 
 /**
  * One word for the record's content: APPROVED, REJECTED, or its own word, which is not final. "Status values of KYC
@@ -62,13 +62,14 @@ const WORD = /^[\w .:-]{1,48}$/;
  * record has before any review. If the two contradict one another, it is not decided.
  */
 export function kycWord(text: string | undefined, approved: boolean | undefined): string | null {
-  const word = text !== undefined && WORD.test(text) ? text.toUpperCase() : null;
+  const word = readCode(text) ?? null;
   const approves = word !== null && APPROVING.includes(word);
   const rejects = word !== null && REJECTING.includes(word);
-  if ((rejects && approved === true) || (approves && approved === false)) return `${word} but kycStatus ${approved}`;
+  if ((rejects && approved === true) || (approves && approved === false))
+    return `${word}_BUT_KYC_STATUS_${approved ? 'TRUE' : 'FALSE'}`;
   if (rejects) return 'REJECTED';
   if (approves || approved === true) return 'APPROVED';
-  if (word !== null && DONE.includes(word) && approved === false) return `${word} but kycStatus false`;
+  if (word !== null && DONE.includes(word) && approved === false) return `${word}_BUT_KYC_STATUS_FALSE`;
   return word ?? (approved === false ? 'PENDING' : null);
 }
 

@@ -18,8 +18,7 @@ export function tooMuch<Input>(
 ): TooMuch | undefined {
   const money = definition.moneyOf?.(input);
   if (money === undefined) return undefined;
-  const currency = money.currency.toUpperCase();
-  const limit = limits.get(currency);
+  const limit = limits.get(money.currency);
   if (limit === undefined || compareAmounts(money.amount, limit) <= 0) return undefined;
-  return { path: money.member, message: `must be at most ${limit} ${currency}, the limit that MAX_AMOUNTS sets` };
+  return { path: money.member, message: `must be at most ${limit} ${money.currency}, the limit that MAX_AMOUNTS sets` };
 }

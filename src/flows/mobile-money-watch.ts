@@ -5,6 +5,7 @@ import { callbackEvent } from './callback.js';
 import { saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
 import { callerReference, commonInput } from './input.js';
+import { statusIn } from './record-facts.js';
 
 /** Input of a `mobile-money-watch`: the reference that a mobile money deposit was started under, elsewhere. */
 const MobileMoneyWatchInput = z.strictObject({ referenceId: callerReference(), ...commonInput });
@@ -19,7 +20,7 @@ export const mobileMoneyWatchFlow = defineFlow({
   webhooks: ['transaction.deposit.status.updated'],
   status: {
     operation: 'getMobileMoneyDeposit',
-    read: (record) => ({ status: (record as MobileMoneyDeposit).status ?? null, facts: {} }),
+    read: (record) => ({ status: statusIn((record as MobileMoneyDeposit).status), facts: {} }),
   },
   reads: {
     getMobileMoneyDeposit: { words: PAYMENT_WORDS, said: saysStatus('reference_id', { completed: 'SUCCESSFUL' }) },

@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { OfframpBankReceiver, OfframpMobileMoneyReceiver, OfframpRequest } from '../contract/offramp.js';
 import { toWireNumber } from '../money.js';
-import { addressFact } from '../protocol/messages.js';
 import {
   OFFRAMP_WORDS,
   CRYPTO_NOT_RECEIVED,
@@ -20,32 +19,30 @@ import {
 } from './input.js';
 import { asItIs, saysStatus } from './service-interface.js';
 import { defineFlow, type EventReading } from './flow.js';
-import { factsIn, recordFact } from './record-facts.js';
-import { amountFact, callbackEvent, type CallbackFields } from './callback.js';
-
-/** Members of the offramp record and of its events that are read here; either may lack any of them. */
-type Members = Readonly<Record<string, unknown>>;
+import { readAmount } from '../readers/amount.js';
+import { readCode } from '../readers/code.js';
+import { plainAddress, readAddress, readHash } from '../readers/hash.js';
+import { factsIn, recordFact, statusIn } from './record-facts.js';
+import { amountFact, callbackEvent, memberOf, type CallbackFields } from './callback.js';
 
 /**
  * A refund follows FAILED, unless nothing shows that any crypto came in: then there is nothing to refund. A transaction
  * or an amount that cannot be read may be crypto that came in.
  */
 function offrampStatus(record: unknown): string | null {
-  const { status, onchainStatus } = record as Members;
-  if (typeof status !== 'string') return null;
-  const isFailed = typeof onchainStatus === 'string' && classifyStatus(PAYMENT_WORDS, onchainStatus) === 'failed';
-  const came = recordFact(record, 'transactionHashAmount');
-  const noneCame = recordFact(record, 'transactionHash') === undefined && (came === undefined || Number(came) === 0);
-  return status.toUpperCase() === 'FAILED' && isFailed && noneCame ? CRYPTO_NOT_RECEIVED : status;
+  const [status, onchain] = [statusIn(memberOf(record, 'status')), statusIn(memberOf(record, 'onchainStatus'))];
+  const isFailed = status === 'FAILED' && classifyStatus(PAYMENT_WORDS, onchain) === 'failed';
+  const came = recordFact(record, 'transactionHashAmount', readAmount) ?? '0';
+  const noneCame = recordFact(record, 'transactionHash', readHash) === undefined && came === '0';
+  return isFailed && noneCame ? CRYPTO_NOT_RECEIVED : status;
 }
 
 /** The facts that identify an offramp. The record does not show the receiver of the fiat. */
 export function offrampFacts(record: unknown): Readonly<Record<string, string>> {
-  const sender = recordFact(record, 'senderAddress');
   return factsIn({
-    cryptoAmount: recordFact(record, 'cryptoAmount'),
-    fiatCurrency: recordFact(record, 'fiatCurrency'),
-    senderAddress: sender && addressFact(sender),
+    cryptoAmount: recordFact(record, 'cryptoAmount', readAmount),
+    fiatCurrency: recordFact(record, 'fiatCurrency', readCode),
+    senderAddress: recordFact(record, 'senderAddress', readAddress),
   });
 }
 
@@ -126,7 +123,7 @@ export const offrampFlow = defineFlow({
       factsOf: ({ cryptoAmount, currency, senderAddress }) => ({
         cryptoAmount,
         fiatCurrency: currency,
-        ...(senderAddress === undefined ? {} : { senderAddress: addressFact(senderAddress) }),
+        ...(senderAddress === undefined ? {} : { senderAddress: plainAddress(senderAddress) }),
       }),
     },
   },

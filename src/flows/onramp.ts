@@ -1,14 +1,17 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { OnrampBankCheckout, OnrampMobileMoney, OnrampRequest } from '../contract/onramp.js';
 import { toWireNumber } from '../money.js';
-import { addressFact } from '../protocol/messages.js';
 import { ONRAMP_WORDS, isFinal, classifyStatus, PAYMENT_WORDS, type Meaning } from '../protocol/statuses.js';
 import { ON_CHAIN_DEPOSIT_EVENT } from '../contract/events.js';
 import { fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
 import { asItIs, saysStatus, type FlowRead } from './service-interface.js';
 import { defineFlow, type EventReading } from './flow.js';
-import { assetFacts, factsIn, recordFact } from './record-facts.js';
-import { callbackEvent, type CallbackFields } from './callback.js';
+import { readAmount } from '../readers/amount.js';
+import { readCode } from '../readers/code.js';
+import { plainAddress, readAddress } from '../readers/hash.js';
+import { readReference } from '../readers/reference.js';
+import { assetFacts, factsIn, recordFact, statusIn } from './record-facts.js';
+import { callbackEvent, memberOf, type CallbackFields } from './callback.js';
 
 /** What is read from the two legs, in a looked-up record or in an event; null if it is missing. */
 interface OnrampLegs {
@@ -17,12 +20,6 @@ interface OnrampLegs {
   /** `crypto_received_status`: beside the on-chain status in a record, alone in an event. */
   readonly received: string | null;
 }
-
-const text = z.string().nullish().catch(undefined);
-const Legs = z.looseObject({
-  mobile_money: z.looseObject({ status: text, reference_id: text }).nullish().catch(undefined),
-  onchain: z.looseObject({ status: text, reference_id: text, crypto_received_status: text }).nullish().catch(undefined),
-});
 
 /**
  * The record of `getOnChainDeposit`, with that of `getMobileMoneyDeposit` as its missing leg: status and facts are read
@@ -35,11 +32,11 @@ export function withMobileMoney(record: unknown, mobileMoney: unknown): object {
 
 /** The status of an onramp, from both of its legs. */
 function onrampStatus(record: unknown): string | null {
-  const { mobile_money: fiat, onchain } = Legs.parse(record);
+  const [fiat, onchain] = [memberOf(record, 'mobile_money'), memberOf(record, 'onchain')];
   return onrampWord({
-    fiat: fiat?.status ?? null,
-    crypto: onchain?.status ?? null,
-    received: onchain?.crypto_received_status ?? null,
+    fiat: statusIn(memberOf(fiat, 'status')),
+    crypto: statusIn(memberOf(onchain, 'status')),
+    received: statusIn(memberOf(onchain, 'crypto_received_status')),
   });
 }
 
@@ -48,15 +45,15 @@ function onrampStatus(record: unknown): string | null {
  * leg that has nothing else to compare.
  */
 export function onrampFacts(record: unknown): Readonly<Record<string, string>> {
-  const { mobile_money: fiat, onchain } = Legs.parse(record ?? {});
-  const fiatAmount = recordFact(fiat, 'amount');
-  const receiver = recordFact(onchain, 'public_address');
+  const [fiat, onchain] = [memberOf(record, 'mobile_money'), memberOf(record, 'onchain')];
+  const fiatAmount = recordFact(fiat, 'amount', readAmount);
+  const receiverAddress = recordFact(onchain, 'public_address', readAddress);
   const facts = factsIn({
-    fiatReference: fiatAmount === undefined ? fiat?.reference_id || undefined : undefined,
-    onChainReference: receiver === undefined ? onchain?.reference_id || undefined : undefined,
+    fiatReference: fiatAmount === undefined ? recordFact(fiat, 'reference_id', readReference) : undefined,
+    onChainReference: receiverAddress === undefined ? recordFact(onchain, 'reference_id', readReference) : undefined,
     fiatAmount,
-    currency: recordFact(fiat, 'currency'),
-    receiverAddress: receiver && addressFact(receiver),
+    currency: recordFact(fiat, 'currency', readCode),
+    receiverAddress,
   });
   return { ...assetFacts(onchain), ...facts };
 }
@@ -94,8 +91,8 @@ function onrampEvent(body: unknown): EventReading | undefined {
 }
 
 function wordOf(fields: CallbackFields, event: string | null): string | null {
-  const fiat = legIn(fields, 'mobile_money_status');
-  const received = legIn(fields, 'crypto_received_status');
+  const fiat = statusIn(fields['mobile_money_status']);
+  const received = statusIn(fields['crypto_received_status']);
   if (fiat !== null || received !== null) return onrampWord({ fiat, crypto: null, received });
   const status = fields.status ?? null;
   return status !== null && FIAT_EVENTS.includes(event ?? '') ? `FIAT_${status}` : status;
@@ -107,11 +104,6 @@ function factsOf(fields: CallbackFields, event: string | null): EventReading['fa
   const asset = assetFacts(fields);
   if (fiatAmount === undefined) return asset;
   return { ...asset, fiatAmount, ...(fields.currency === undefined ? {} : { currency: fields.currency }) };
-}
-
-function legIn(fields: CallbackFields, member: string): string | null {
-  const value = fields[member];
-  return typeof value === 'string' && /^\w{1,64}$/.test(value) ? value : null;
 }
 
 /**
@@ -153,7 +145,7 @@ export const onrampFlow = defineFlow({
         onChainReference: referenceId,
         fiatAmount,
         currency,
-        receiverAddress: addressFact(receiverAddress),
+        receiverAddress: plainAddress(receiverAddress),
         chain,
         token,
       }),

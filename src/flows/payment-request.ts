@@ -1,6 +1,8 @@
 import { operations, type OperationName } from '../contract/index.js';
 import type { Operation, RequestedBy } from '../contract/operation.js';
+import { readHash } from '../readers/hash.js';
 import { MAIN_NETWORK, readLightningInvoice, type LightningInvoice } from '../readers/lightning-invoice.js';
+import { readTime } from '../readers/time.js';
 import { memberAt } from './callback.js';
 
 /*
@@ -22,7 +24,8 @@ export function paymentHashIn(operation: string, request: unknown): string | und
 export function expiryIn(operation: string, request: unknown): number | undefined {
   const times = [
     ...invoicesIn(operation, request).map(({ expiresAtMs }) => expiresAtMs),
-    ...given(operation, request, 'expiry').map((text) => Date.parse(text)),
+    // By one that cannot be read, nothing is sent.
+    ...given(operation, request, 'expiry').map((text) => readTime(text) ?? 0),
   ];
   return times.length === 0 ? undefined : Math.min(...times);
 }
@@ -33,8 +36,8 @@ export const isOfTestNetwork = (operation: string, request: unknown): boolean =>
 
 /** One spelling of a payment hash; undefined for what is none. */
 export function hashIn(text: string): string | undefined {
-  const hash = text.replaceAll(/\s/g, '').toLowerCase().replace(/^0x/, '');
-  return /^[0-9a-f]{64}$/.test(hash) ? hash : undefined;
+  const hash = readHash(text);
+  return hash !== undefined && /^[0-9a-f]{64}$/.test(hash) ? hash : undefined;
 }
 
 /** Those that can be read. */

@@ -1,18 +1,26 @@
 import { BRIDGE_CHAINS, BRIDGE_TOKENS, CHAINS, TOKENS } from '../contract/vocabulary.js';
 import { UNREADABLE } from '../protocol/messages.js';
-import { isObject, memberOf } from './callback.js';
+import { readCode } from '../readers/code.js';
+import { factOf, isObject, memberOf } from './callback.js';
 
 /*
  * Facts that identify a record of the service, as the contract reads it. A member that is missing, null or empty is no
  * fact. One that is there and cannot be read may be another one than ours: its fact is `UNREADABLE`.
  */
 
-/** The fact in a text or an amount. The contract keeps a member that it could not read as undefined. */
-export function recordFact(record: unknown, member: string): string | undefined {
-  const value = memberOf(record, member);
-  if (!has(record, member) || value === null || value === '') return undefined;
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : UNREADABLE;
+/** The fact in a member. The contract keeps a member that it could not read as undefined. */
+export function recordFact(
+  record: unknown,
+  member: string,
+  read: (said: unknown) => string | undefined,
+): string | undefined {
+  const said = memberOf(record, member);
+  const isUnread = Array.isArray(said) || (said === undefined && has(record, member));
+  return isUnread ? UNREADABLE : factOf(said, read);
 }
+
+/** The status in a record; null if it has none. One that cannot be read is shown as that: it is in no table. */
+export const statusIn = (said: unknown): string | null => factOf(said, readCode) ?? null;
 
 /**
  * Chain and token, which are plain words or objects whose members the interface does not show: a word of the vocabulary
@@ -27,9 +35,8 @@ export function assetFacts(record: unknown): Readonly<Record<string, string>> {
 
 function wordFact(record: unknown, member: string, vocabulary: readonly string[]): string | undefined {
   const said = memberOf(record, member);
-  const names = (isObject(said) ? NAMES.map((name) => recordFact(said, name)) : [recordFact(record, member)])
-    .filter((name) => name !== undefined)
-    .map((name) => name.trim().toUpperCase());
+  const [object, members] = isObject(said) ? [said, NAMES] : [record, [member]];
+  const names = members.flatMap((name) => recordFact(object, name, readCode) ?? []);
   if (names.length === 0) return undefined;
   const [word, ...others] = new Set(names.filter((name) => vocabulary.includes(name)));
   return word !== undefined && others.length === 0 ? word : UNREADABLE;

@@ -1,4 +1,5 @@
 import type { CauseCode } from './causes.js';
+import { readAmount } from '../readers/amount.js';
 import type { FlowKind, FlowState, ParkAction, ParkReason, TimelineCode } from './vocabulary.js';
 
 /** An inbox row on its way into a flow: no personal data, only what the flow compares and decides by. */
@@ -122,15 +123,29 @@ export interface PayOrder {
 /** A fact that is there and cannot be read: it may differ from what we know, so it counts as different. */
 export const UNREADABLE = 'unreadable';
 
+/** Facts that are amounts: plain decimals, or `UNREADABLE`. */
+const AMOUNT_FACTS: readonly string[] = [
+  'amount',
+  'settlementAmount',
+  'cryptoAmount',
+  'amountMsat',
+  'fiatAmount',
+  'paidAmount',
+  'refundCryptoAmount',
+  'refundAmountMsat',
+];
+
+/** Facts from any sender of a signal, as the gateway makes them: what is no text, or an amount that is none, differs. */
+export function factsAsRead(facts: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
+  const read = (name: string, fact: unknown): string | undefined => {
+    if (AMOUNT_FACTS.includes(name)) return readAmount(fact);
+    return typeof fact === 'string' ? fact : undefined;
+  };
+  return Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, read(name, fact) ?? UNREADABLE]));
+}
+
 /** Whether the facts are those of an event of which a part that may decide, or all, cannot be read. */
 export const isUnread = (facts: Readonly<Record<string, string>>): boolean => facts['body'] === UNREADABLE;
-
-/**
- * A wallet's address in a comparable form: the case of hexadecimal digits is a checksum that not every sender writes.
- */
-export function addressFact(address: string): string {
-  return /^0x[0-9a-f]+$/i.test(address) ? address.toLowerCase() : address;
-}
 
 /** The service's answer to the flow's main POST, for the caller who waits for it. */
 export type SubmitAnswer =

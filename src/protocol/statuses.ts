@@ -1,4 +1,7 @@
-/** What the service's status words mean to a flow. Imports nothing, so that workflows may import its values. */
+/**
+ * What the service's status words mean to a flow, in the spelling in which `readCode` reads them. Imports nothing, so that
+ * workflows may import its values.
+ */
 
 /**
  * `pending`: not final. Every word that is not listed counts as pending; it is kept and shown. `failed` means that
@@ -108,26 +111,25 @@ export const withDeclinedOpen = (words: StatusMap): StatusMap =>
   );
 
 export function classifyStatus(words: StatusMap, word: string | null): Meaning {
-  return (word === null ? undefined : words[word.toUpperCase()]) ?? 'pending';
+  return (word !== null && Object.hasOwn(words, word) ? words[word] : undefined) ?? 'pending';
 }
 
 /** These alone prove no payment; DUPLICATE is about the request and not about the payment. */
 const BEFORE_PAYMENT: readonly string[] = ['INITIATED', 'PENDING', 'DUPLICATE'];
 
 /** True for the word that the service shows for an unpaid invoice. INITIATED and DUPLICATE may be about a payment. */
-export const saysUnpaid = (word: string | null): boolean => word?.toUpperCase() === 'PENDING';
+export const saysUnpaid = (word: string | null): boolean => word === 'PENDING';
 
 /** Words which say of an invoice itself that it is there, and not paid. The interface shows no word but PENDING. */
 const UNPAID_INVOICE: readonly string[] = ['PENDING', 'OPEN', 'UNPAID', 'NEW', 'CREATED', 'GENERATED', 'ISSUED', 'DUE'];
-export const leavesUnpaid = (word: string): boolean => UNPAID_INVOICE.includes(word.toUpperCase());
+export const leavesUnpaid = (word: string): boolean => UNPAID_INVOICE.includes(word);
 
 /** True for a word of an attempt to pay that failed. */
 export const failsCheckout = (word: string | null): boolean => classifyStatus(CHECKOUT_WORDS, word) === 'failed';
 
 /** True for a word that is only used for a payment that has begun. */
 export function provesPayment(word: string | null): boolean {
-  const upper = word?.toUpperCase() ?? '';
-  return upper in CHECKOUT_WORDS && !BEFORE_PAYMENT.includes(upper);
+  return word !== null && Object.hasOwn(CHECKOUT_WORDS, word) && !BEFORE_PAYMENT.includes(word);
 }
 
 /** Meanings that end a flow. */

@@ -1,6 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import { z } from 'zod';
+import { systemClock } from '../clock.js';
+import { readRetryAfter } from '../readers/retry-after.js';
 import {
   type TowlineError,
   UnreachableError,
@@ -188,7 +190,7 @@ function refusalOf({ status, retryAfter }: HttpAnswer, json: unknown, isStart: b
   const message = body.data?.message ?? SILENT;
   // A proxy in front of a restarting gateway answers so, too, in its own words.
   if (status >= 500 || status === 429 || status === 408) {
-    return new UnavailableError(status, message, secondsAsMs(retryAfter));
+    return new UnavailableError(status, message, readRetryAfter(retryAfter, systemClock.nowMs()));
   }
   if (status === 401 || status === 403) return new NotAuthorisedError(status, message);
   if (!body.success) return undefined;
@@ -196,11 +198,6 @@ function refusalOf({ status, retryAfter }: HttpAnswer, json: unknown, isStart: b
   if (status === 404) return new NotFoundError(message);
   if (status === 409) return isStart ? new OtherRequestError(message) : new RefusedError(message, actions);
   return status >= 400 ? new InvalidError(message, errors) : undefined;
-}
-
-/** The gateway gives seconds; a date, which others may give, is no hint that is worth a clock. */
-function secondsAsMs(header: string | undefined): number | undefined {
-  return header !== undefined && /^\d{1,5}$/.test(header) ? Number(header) * 1_000 : undefined;
 }
 
 export interface RepeatOptions {

@@ -4,7 +4,7 @@ import { operations, type OperationData, type OperationName } from '../contract/
 import { Envelope } from '../contract/wire.js';
 import type { Operation } from '../contract/operation.js';
 import { saysOfReference, type SaysOfReference } from '../contract/duplicate-words.js';
-import { fromWireNumber } from '../money.js';
+import { readAmount } from '../readers/amount.js';
 import {
   ContractBrokenError,
   DuplicateReferenceError,
@@ -271,12 +271,10 @@ const SHORT = /^-?(0|[1-9]\d{0,14})$/;
 function readNumber(token: string): number | string {
   const value = Number(token);
   if (SHORT.test(token)) return value + 0;
-  try {
-    const decimal = fromWireNumber(token);
-    return Number.isFinite(value) && fromWireNumber(value) === decimal ? value + 0 : decimal;
-  } catch {
-    return token; // Longer than any amount: kept as text, which the schema judges.
-  }
+  const decimal = readAmount(token);
+  // Longer than any amount: kept as text, which the schema judges.
+  if (decimal === undefined) return token;
+  return readAmount(value) === decimal ? value + 0 : decimal;
 }
 
 /** Harmless in itself, but `Object.assign` to a copy would make it a prototype. */

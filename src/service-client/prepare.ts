@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { operations, type OperationName } from '../contract/index.js';
 import type { Operation } from '../contract/operation.js';
 import { REFERENCE_PATTERN } from '../contract/sending.js';
-import { fromWireNumber } from '../money.js';
+import { readAmount } from '../readers/amount.js';
 import { InvalidRequestError, type Problem } from './errors.js';
 
 /** A request that fits the contract. `path` is relative and needs no encoding; `body` is JSON text. */
@@ -45,7 +45,7 @@ function bodyOf(name: OperationName, { body: schema }: Operation, argument: unkn
 /** `0.0000005` instead of `5e-7`: the same number, and a decimal for a reader that does not support exponents. */
 const DECIMALS = {
   test: (value: unknown) => typeof value === 'number',
-  stringify: (value: unknown) => fromWireNumber(value as number),
+  stringify: (value: unknown) => readAmount(value) ?? JSON.stringify(value),
 };
 // Keys of open objects come from the caller or the service, so even a key may be personal data.
 const readablePath = (path: readonly PropertyKey[]): string =>

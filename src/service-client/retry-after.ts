@@ -1,5 +1,6 @@
+import { readRetryAfter, readSeconds } from '../readers/retry-after.js';
+
 const MAX_HINT_MS = 3_600_000;
-const PLAIN_NUMBER = /^\d{1,13}(\.\d{1,3})?$/;
 
 /**
  * How long a 429 asks us to wait, in milliseconds, at most one hour; undefined without a hint. In order: the
@@ -15,30 +16,19 @@ export function retryAfterMs(
   const data = asObject(root['data']);
   const inBody = data['retryAfter'] ?? data['retry_after'] ?? root['retry_after'] ?? root['retryAfter'];
   const hint =
-    secondsOrDate(headers['retry-after'], nowMs) ??
-    seconds(inBody) ??
+    readRetryAfter(headers['retry-after'], nowMs) ??
+    inMs(readSeconds(inBody)) ??
     reset(headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'], nowMs);
   return hint === undefined ? undefined : Math.min(Math.max(Math.ceil(hint), 0), MAX_HINT_MS);
 }
 
-const seconds = (value: unknown): number | undefined =>
-  (typeof value === 'string' || typeof value === 'number') && PLAIN_NUMBER.test(String(value).trim())
-    ? Number(value) * 1_000
-    : undefined;
-
-function secondsOrDate(value: string | undefined, nowMs: number): number | undefined {
-  if (value === undefined) return undefined;
-  // `Date.parse` accepts "-5" and "soon 1" as dates: only HTTP's form, which names a month, counts.
-  const atMs = /^[A-Za-z]{3,9},? .*\d{4}.*GMT$/.test(value) ? Date.parse(value) : NaN;
-  return seconds(value) ?? (Number.isNaN(atMs) ? undefined : atMs - nowMs);
-}
+const inMs = (seconds: number | undefined) => (seconds === undefined ? undefined : seconds * 1_000);
 
 function reset(value: string | undefined, nowMs: number): number | undefined {
-  const fromNowMs = seconds(value);
-  if (fromNowMs === undefined) return undefined;
-  const count = fromNowMs / 1_000;
+  const count = readSeconds(value);
+  if (count === undefined) return undefined;
   if (count > 1e11) return count - nowMs;
-  return count > 1e8 ? fromNowMs - nowMs : fromNowMs;
+  return count > 1e8 ? count * 1_000 - nowMs : count * 1_000;
 }
 
 /** The members of a body, or of a part of it; none if it is no object. */

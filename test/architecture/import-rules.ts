@@ -45,6 +45,7 @@ const GATEWAY: readonly RegExp[] = [
   STORE,
   TEMPORAL,
   MONEY,
+  PURE_READERS,
   TRACING,
   ZOD,
   NODE,
@@ -60,14 +61,14 @@ export const RULES: readonly Rule[] = [
     may: [],
     because: 'workflows import its values, and nothing may come along',
   },
-  { of: PROTOCOL, may: [PROTOCOL], because: 'workflows import its values, and nothing may come along' },
+  { of: PROTOCOL, may: [PROTOCOL, PURE_READERS], because: 'workflows import its values, and nothing may come along' },
   {
     of: /^src\/readers\/lightning-invoice\.ts$/,
     may: [/^@noble\/secp256k1$/, /^@scure\/base$/, /^node:crypto$/],
     because: 'it reads by the standard alone',
   },
   { of: READERS, may: [PURE_READERS], because: 'what comes from outside is read by them in any part, workflows too' },
-  { of: MONEY, may: [/^big\.js$/], because: 'workflows import it: it stays deterministic and small' },
+  { of: MONEY, may: [/^big\.js$/, PURE_READERS], because: 'workflows import it: it stays deterministic and small' },
   { of: PACKAGE_ROOT, may: [NODE], because: 'it finds our own folder, for whoever reads a file of it' },
   {
     of: TRACING,
@@ -76,7 +77,11 @@ export const RULES: readonly Rule[] = [
   },
   { of: CLOCK, may: [], because: 'whoever waits is given it' },
   { of: IN_TURNS, may: [], because: 'it is a loop, for any part' },
-  { of: CONTRACT, may: [CONTRACT, ZOD], because: 'the contract is plain data that everybody derives from' },
+  {
+    of: CONTRACT,
+    may: [CONTRACT, PURE_READERS, ZOD],
+    because: 'the contract is plain data that everybody derives from',
+  },
   {
     of: FLOWS,
     may: [FLOWS, PROTOCOL, CONTRACT, MONEY, READERS, ZOD, /^(i18n-iso-countries|libphonenumber-js)(\/|$)/],
@@ -85,12 +90,12 @@ export const RULES: readonly Rule[] = [
   { of: KEYS, may: [KEYS, NODE], because: 'crypto is pure and alone' },
   {
     of: CONFIG,
-    may: [CONFIG, PROTOCOL, CONTRACT, KEYS, ZOD, /^dotenv$/, NODE],
+    may: [CONFIG, PROTOCOL, CONTRACT, KEYS, PURE_READERS, ZOD, /^dotenv$/, NODE],
     because: 'settings know nothing of what they set',
   },
   {
     of: /^src\/service-client\//,
-    may: [/^src\/service-client\//, CLOCK, CONTRACT, MONEY, ZOD, /^axios$/, /^lossless-json$/, NODE],
+    may: [/^src\/service-client\//, CLOCK, CONTRACT, PURE_READERS, ZOD, /^axios$/, /^lossless-json$/, NODE],
     because: 'the client speaks the contract and knows no Temporal',
   },
   {
@@ -116,7 +121,7 @@ export const RULES: readonly Rule[] = [
   {
     of: /^src\/sdk\//,
     typesOf: FLOWS,
-    may: [/^src\/sdk\//, CONTRACT, PROTOCOL, ZOD, /^standardwebhooks$/, NODE],
+    may: [/^src\/sdk\//, CLOCK, CONTRACT, PROTOCOL, PURE_READERS, ZOD, /^standardwebhooks$/, NODE],
     because: 'it runs in the backends of others: the gateway is behind HTTP, and what it brings along stays small',
   },
   {
@@ -181,7 +186,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: /^workflows\//,
-    may: [/^workflows\//, /^@temporalio\/workflow$/, PROTOCOL, /^src\/contract\/vocabulary\.ts$/, MONEY],
+    may: [/^workflows\//, /^@temporalio\/workflow$/, PROTOCOL, /^src\/contract\/vocabulary\.ts$/, MONEY, PURE_READERS],
     because: 'workflows are bundled, sandboxed and replayed: no zod, no axios, no Node',
     typesFree: true,
   },

@@ -33,4 +33,11 @@ describe('a receiver that says when to come back', () => {
     expect(await pauseAfter(1, '120')).toBe(120_000);
     expect(await pauseAfter(1, '86400')).toBe(3_600_000);
   });
+
+  it.each(['Sun, 28 Nov 2100 00:00:00 GMT', 'Sunday, 28-Nov-70 00:00:00 GMT', 'Sun Nov 28 00:00:00 2100'])(
+    'may say it as a date of HTTP: %s',
+    async (hint) => {
+      expect(await pauseAfter(1, hint)).toBe(3_600_000);
+    },
+  );
 });

@@ -122,6 +122,19 @@ test('towline start passes an input on as it was written, to the last digit', as
   });
 });
 
+test('towline start passes an input with a byte order mark, as some editors write it, on without the mark', async () => {
+  gateway.answer(201, view('running'));
+  const file = join(scratch, 'marked.json');
+  await writeFile(file, '\ufeff{"amount":1.50}');
+  for (const [from, stdin] of [
+    [file, ''],
+    ['-', '\ufeff{"amount":1.50}'],
+  ] as const) {
+    expect((await run(['start', 'bridge-transfer', from], env, stdin)).code).toBe(0);
+    expect(gateway.requests.at(-1)?.body).toBe('{"amount":1.50}');
+  }
+});
+
 test('towline start --wait exits as wait does', async () => {
   gateway.answer(200, parked);
   const { code, out } = await run(['start', 'bridge-transfer', '-', '--wait'], env, '{}');

@@ -12,8 +12,8 @@ describe('MAX_AMOUNTS', () => {
   });
 
   it('is read in any case, with blanks and decimals', () => {
-    expect([...readSettings({ MAX_AMOUNTS: 'kes:150000.50, cUSD : 0.5,USDC:5000' }).maxAmounts]).toEqual([
-      ['KES', '150000.50'],
+    expect([...readSettings({ MAX_AMOUNTS: 'kes:+150000.50, cUSD : 0.5,USDC:5e3' }).maxAmounts]).toEqual([
+      ['KES', '150000.5'],
       ['CUSD', '0.5'],
       ['USDC', '5000'],
     ]);
@@ -23,7 +23,7 @@ describe('MAX_AMOUNTS', () => {
     ['KES', 'has no decimal number above zero, such as 150000 or 0.5, after the ":" of its entry 1'],
     ['KES:1,USDC:0', 'has no decimal number above zero, such as 150000 or 0.5, after the ":" of its entry 2'],
     ['KES:-5', 'has no decimal number above zero, such as 150000 or 0.5, after the ":" of its entry 1'],
-    ['KES:1e5', 'has no decimal number above zero, such as 150000 or 0.5, after the ":" of its entry 1'],
+    ['KES:1e99', 'has no decimal number above zero, such as 150000 or 0.5, after the ":" of its entry 1'],
     ['KES:150_000', 'has no decimal number above zero, such as 150000 or 0.5, after the ":" of its entry 1'],
     ['KES:1,', 'must be comma-separated currency:amount, such as KES:150000, and its entry 2 is not'],
     ['KES:1:2', 'must be comma-separated currency:amount, such as KES:150000, and its entry 1 is not'],

@@ -2,8 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { operations } from '../../src/contract/index.js';
 import { defineOperation } from '../../src/contract/operation.js';
-import { amount, record, text } from '../../src/contract/reading.js';
+import { amount, numberAsText, record, text } from '../../src/contract/reading.js';
 import { decimalNumber, moneyNumber, REFERENCE_PATTERN } from '../../src/contract/sending.js';
+import { onTheWire } from '../../src/contract/wire.js';
 import { parseAmount } from '../../src/money.js';
 
 describe('a schema that the contract reads by', () => {
@@ -24,10 +25,24 @@ describe('a schema that the contract reads by', () => {
     expect([0.65, '0.65', '007.50', '-0', 1e-7].map((value) => amount().parse(value))).toEqual([
       '0.65',
       '0.65',
-      '7.50',
+      '7.5',
       '0',
       '0.0000001',
     ]);
+  });
+
+  it('shows an amount as the number that came, down to 1e-18, and as text if no number has its digits', () => {
+    const schema = record({ cost: amount(), code: numberAsText() }, []);
+    const shown = (said: unknown) => onTheWire(schema, schema.parse(said));
+    fc.assert(
+      fc.property(fc.nat(999_999_999), fc.integer({ min: 0, max: 18 }), (digits, decimals) => {
+        const cost = Number(`${digits}e-${decimals}`);
+        expect([shown({ cost }), shown({ cost: `0${digits}.0e-${decimals}` })]).toEqual([{ cost }, { cost }]);
+      }),
+    );
+    const long = { cost: '0.1234567890123456789', code: '007' };
+    expect(shown(long)).toEqual(long);
+    expect(shown({ cost: 1e21, code: 7 })).toEqual({ cost: 1e21, code: 7 });
   });
 
   it('keeps unknown members, and reads a cosmetic one that cannot be read as absent', () => {

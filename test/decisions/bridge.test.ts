@@ -153,7 +153,7 @@ describe('a bridge transfer that failed', () => {
     ['more than came in', { refund_crypto_amount: '750000' }, /7\.5 USDC was paid in/],
     ['another token', { token: 'USDT' }, /USDC was paid in, and the refund is in USDT/],
     ['another chain', { chain: 'ETHEREUM' }, /paid in on CELO/],
-    ['an address of another method', { fallback_method: 'lightning_invoice' }, /address for "lightning_invoice"/],
+    ['an address of another method', { fallback_method: 'lightning_invoice' }, /address for "LIGHTNING_INVOICE"/],
     ['an address of no known method', { fallback_method: null, primary_method: null }, /address for "no method"/],
     ['an amount on no known chain', { chain: undefined }, /no chain or token/],
     ['an amount in no known token', { token: undefined }, /no chain or token/],

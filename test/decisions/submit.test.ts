@@ -170,6 +170,8 @@ describe('the answer to a POST', () => {
       { amount: { value: 9 }, currency: ['ZAR'] },
       { amount: UNREADABLE, currency: UNREADABLE },
     ],
+    ['a word that is no code of ours', { amount: 250.5, currency: 'rand' }, { currency: 'RAND' }],
+    ['an amount with a thousands separator', { amount: '1,250.5', currency: 'zar' }, { amount: UNREADABLE }],
   ])('that repeats another request, as %s, is not followed: a person is asked', async (_what, said, theirs) => {
     const handle = await checkout(() => ({ id: 'S-1', ...said }));
     const { parked: asked } = await parked(handle);
@@ -181,6 +183,7 @@ describe('the answer to a POST', () => {
   test.each([
     ['the same amount in another spelling', { amount: 250.5, currency: ' zar' }, 'S-1'],
     ['nothing', {}, 'S-1'],
+    ['nothing that can be compared', { amount: null, currency: ' ' }, 'S-1'],
     ['its id as a number', { id: 7 }, null],
     ['an empty id', { id: '' }, null],
   ])('that repeats %s is followed', async (_what, said, id) => {

@@ -82,10 +82,10 @@ describe('a KYC check', () => {
     [undefined, false, 'PENDING'],
     // A review ended, without saying how.
     ['COMPLETED', undefined, 'COMPLETED'],
-    ['COMPLETED', false, 'COMPLETED but kycStatus false'],
+    ['COMPLETED', false, 'COMPLETED_BUT_KYC_STATUS_FALSE'],
     // A contradiction decides nothing.
-    ['APPROVED', false, 'APPROVED but kycStatus false'],
-    ['REJECTED', true, 'REJECTED but kycStatus true'],
+    ['APPROVED', false, 'APPROVED_BUT_KYC_STATUS_FALSE'],
+    ['REJECTED', true, 'REJECTED_BUT_KYC_STATUS_TRUE'],
     [undefined, undefined, null],
   ])('reads status %s with kycStatus %s as %s', (text, approved, word) => {
     expect(kycWord(text, approved)).toBe(word);

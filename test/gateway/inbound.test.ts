@@ -51,6 +51,19 @@ describe('what arrives at the gateway', () => {
     ]);
   });
 
+  it('is stored if it has a byte order mark in front, signed over the bytes that came', async () => {
+    const [plain, marked, callback] = [newReference(), newReference(), newReference()];
+    const text = `\ufeff${JSON.stringify(settlement(marked, 'COMPLETED'))}`;
+    const { status } = await rawRequest(tested.url, SETTLEMENT_PATH, text, signed(SETTLEMENT_SECRET, text));
+    expect(status).toBe(200);
+    expect(await rowsOf(marked)).toMatchObject([{ proof: 'signature', status: 'COMPLETED' }]);
+    const bare = JSON.stringify(settlement(plain, 'COMPLETED'));
+    const otherBytes = await rawRequest(tested.url, SETTLEMENT_PATH, `\ufeff${bare}`, signed(SETTLEMENT_SECRET, bare));
+    expect([otherBytes.status, await rowsOf(plain)]).toEqual([401, []]);
+    expect((await rawRequest(tested.url, tested.callbackPath(callback), '\ufeff{"status":"FAILED"}')).status).toBe(200);
+    expect(await rowsOf(callback)).toMatchObject([{ proof: 'capability', status: 'FAILED' }]);
+  });
+
   it('is refused with one answer for every wrong signature, and leaves a row only if it is out of its time', async () => {
     const reference = newReference();
     const body = JSON.stringify(settlement(reference, 'COMPLETED'));
@@ -171,7 +184,7 @@ describe('what arrives at the gateway', () => {
     expect(await send('{"__proto__":{"status":"COMPLETED"}}')).toBe(400);
     expect(await send('{"constructor":{"prototype":{"polluted":true}}}')).toBe(400);
     expect(await send(`${'['.repeat(30_000)}${']'.repeat(30_000)}`)).toBe(400);
-    expect(await send(`\ufeff{}`)).toBe(400);
+    expect(await send(`\ufeff\ufeff{}`)).toBe(400);
     expect(await send('{}', { 'x-large': 'x'.repeat(10_000) })).toBe(431);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });

@@ -60,7 +60,8 @@ describe('a JSON body', () => {
     ['__proto__', '{"__proto__":{"status":"COMPLETED"}}'],
     ['__proto__ in another spelling', '{"a":{"\\u005f_proto__":1}}'],
     ['constructor.prototype', '{"a":{"constructor":{"prototype":{"polluted":true}}}}'],
-    ['a byte order mark', '\ufeff{}'],
+    ['a byte order mark inside', '{\ufeff}'],
+    ['two byte order marks', '\ufeff\ufeff{}'],
     ['NaN', '{"amount":NaN}'],
     ['Infinity', '{"amount":Infinity}'],
     ['a number with a zero in front', '{"amount":007}'],
@@ -77,6 +78,10 @@ describe('a JSON body', () => {
   it('is refused if its bytes are not UTF-8', () => {
     expect(() => readJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(UnreadableJsonError);
     expect(() => readJson(Buffer.from('{"a":1}', 'utf16le'))).toThrow(UnreadableJsonError);
+  });
+
+  it('may have a byte order mark in front, as RFC 8259 allows its reader to take it', () => {
+    expect(read('\ufeff{"amount":1.5,"long":9007199254740993}')).toEqual({ amount: 1.5, long: '9007199254740993' });
   });
 
   it('may have a member that is called constructor', () => {

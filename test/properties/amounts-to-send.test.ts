@@ -36,6 +36,7 @@ describe('an amount at the input of a flow', () => {
     ['CUSD', '0.000000000000000001', '0.000000000000000001'],
     ['CUSD', 7.123_456_789_012_34, '7.12345678901234'],
     ['SAT', '999999999999999', '999999999999999'],
+    ['CUSD', ' +007.50e1 ', '75'],
   ])('of %s is taken as %s where a JSON number carries it', (token, written, plain) => {
     expect(send(token, written).data?.cryptoAmount).toBe(plain);
   });
@@ -48,7 +49,8 @@ describe('an amount at the input of a flow', () => {
     ['BTC', '0.000000005', 'An amount in BTC has at most 8 decimals.'],
     ['SAT', '0.5', 'An amount in SAT has no decimals.'],
     ['USDC', '0.0000005', 'An amount in USDC has at most 6 decimals.'],
-    ['CUSD', '1e5', 'must be a decimal number such as'],
+    ['CUSD', '1,000', 'must be a decimal number such as'],
+    ['CUSD', '-1', 'must be above zero'],
     ['CUSD', 0, 'must be above zero'],
   ])('of %s is refused as %s: it %s', (token, written) => {
     expect(wrong(send(token, written))).toEqual(['cryptoAmount']);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import { otherCameIn, refundTerms, sentFacts } from '../../workflows/bridge/refund-terms.js';
+import { depositAnswerOf } from '../../workflows/bridge/deposit.js';
 import { trusted } from '../harness/inputs.js';
 import { flowOfTransfer, knownTransfer, REFUND } from './known-transfer.js';
 
@@ -28,10 +29,24 @@ describe('the terms of a refund by us', () => {
     });
   });
 
-  it('are read whatever spaces and letters the answer writes them with', () => {
-    const written = { chain: ' celo', token: 'Usdc ', fallbackAddress: ` ${REFUND.fallbackAddress}\n` };
-    expect(terms({ ...written, method: ' Crypto_Address' })).toEqual(terms());
-    expect(terms({}, { input: { token: 'usdc', chain: 'celo' } })).toEqual(terms());
+  const answer = (refund: object) =>
+    depositAnswerOf({ kotani_reference_id: 'k-1', status: 'X', refund_config: refund } as never).refund;
+
+  it('are read from the answer whatever blanks and letters it writes them with', () => {
+    const written = { chain: ' celo', token: 'Usdc ', fallback_address: ` ${REFUND.fallbackAddress}\n` };
+    const methods = { primary_method: ' Crypto_Address', fallback_method: 'crypto address' };
+    const read = answer({ ...written, ...methods, refund_crypto_amount: '7.5' })!;
+    expect(read).toEqual(REFUND);
+    expect(terms(read)).toEqual(terms());
+  });
+
+  it('are none in the answer where it says nothing, and are not ours where it cannot be read', () => {
+    const nothing = { chain: null, token: ' ', primary_method: '', fallback_method: undefined };
+    expect(answer(nothing)).toMatchObject({ chain: null, token: null, method: null, fallbackMethod: null });
+    const unread = { chain: 'CELO, or another', token: 'US$', primary_method: 'a/b', fallback_method: 'a/b' };
+    expect(answer(unread)).toMatchObject({ chain: UNREADABLE, token: UNREADABLE });
+    const { method, fallbackMethod } = answer(unread)!;
+    expect(terms({ method, fallbackMethod })).toMatchObject({ code: 'refund_not_sendable' });
   });
 
   it.each([
@@ -48,10 +63,10 @@ describe('the terms of a refund by us', () => {
 
   it.each<[object]>([
     [{ chain: 'MOON' }],
-    [{ chain: ' ' }],
+    [{ chain: UNREADABLE }],
     [{ token: 'MOON' }],
-    [{ token: '' }],
-    [{ fallbackAddress: ' ' }],
+    [{ token: UNREADABLE }],
+    [{ fallbackAddress: '' }],
     [{ token: 'USDT' }],
     [{ chain: 'ETHEREUM' }],
     [{ cryptoAmount: '7.500001' }],
@@ -68,14 +83,16 @@ describe('the terms of a refund by us', () => {
   });
 
   it.each([
-    ['crypto_address', 'crypto_address', true],
-    ['lightning', ' LIGHTNING ', true],
-    ['crypto_address', null, true],
-    ['Wallet', '', true],
-    ['lightning', null, false],
-    ['lightning', 'crypto_address', false],
-    ['crypto_address', 'lightning', false],
-    [null, 'lightning', false],
+    ['CRYPTO_ADDRESS', 'CRYPTO_ADDRESS', true],
+    ['LIGHTNING', 'LIGHTNING', true],
+    ['CRYPTO_ADDRESS', null, true],
+    ['WALLET', null, true],
+    ['LIGHTNING', null, false],
+    ['LIGHTNING', 'CRYPTO_ADDRESS', false],
+    ['CRYPTO_ADDRESS', 'LIGHTNING', false],
+    [UNREADABLE, UNREADABLE, false],
+    ['CRYPTO_ADDRESS', UNREADABLE, false],
+    [null, 'LIGHTNING', false],
     [null, null, false],
   ])('belong together if the amount is for "%s" and the address for "%s": %s', (method, fallbackMethod, isFit) => {
     const expected = isFit ? terms() : { code: 'refund_not_sendable' };
@@ -86,7 +103,6 @@ describe('the terms of a refund by us', () => {
     const amountOf = (cameIn: Record<string, string>, refund = {}) => terms(refund, { cameIn });
     expect(amountOf({ cryptoAmount: '5' })).toMatchObject({ cryptoAmount: '5' });
     expect(amountOf({ cryptoAmount: '9' })).toMatchObject({ cryptoAmount: '7.5' });
-    expect(amountOf({ cryptoAmount: '7.50' }, { cryptoAmount: '7.500' })).toMatchObject({ cryptoAmount: '7.500' });
     expect(amountOf({ cryptoAmount: '6' }, { cryptoAmount: '5' })).toMatchObject({ cryptoAmount: '5' });
     expect(amountOf({ cryptoAmount: UNREADABLE })).toMatchObject({ code: 'amount_unreadable' });
     expect(amountOf({ cryptoAmount: '0' })).toMatchObject({ code: 'refund_not_sendable' });
@@ -110,10 +126,8 @@ describe('whether a person has to decide how much goes back', () => {
 
   it('is no question if every event says what was asked for, or says nothing about it', () => {
     expect(causeOf({})).toBeUndefined();
-    expect(causeOf({ cameIn: { cryptoAmount: '7.50' }, unverified: [other, claim({})] })).toBeUndefined();
-    expect(
-      causeOf({ unverified: [claim({ chain: ' celo', token: 'usdc' }), claim({ cryptoAmount: '9' })] }),
-    ).toBeUndefined();
+    expect(causeOf({ cameIn: { cryptoAmount: '7.5' }, unverified: [other, claim({})] })).toBeUndefined();
+    expect(causeOf({ unverified: [other, claim({ cryptoAmount: '9' })] })).toBeUndefined();
   });
 
   it('is one after an event that was accepted and cannot be read, or says less', () => {
@@ -126,8 +140,8 @@ describe('whether a person has to decide how much goes back', () => {
   });
 
   it.each([
-    [{ token: 'usdt' }],
-    [{ chain: 'ethereum' }],
+    [{ token: 'USDT' }],
+    [{ chain: 'ETHEREUM' }],
     [{ token: 'USDT', chain: 'ETHEREUM' }],
     [{ token: 'USDC', chain: 'ETHEREUM' }],
   ])('is one beside an unverified event with %j', (facts) => {

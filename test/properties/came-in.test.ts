@@ -27,7 +27,7 @@ describe('what may be sent back', () => {
 
   it('is not known if the input names no amount, or if less came in by an amount in another unit', () => {
     expect(mostToRefund(asked({ amount_msat: '7500' }), {})).toBeNull();
-    expect(mostToRefund(asked({ amount_msat: '7500' }, 'msat'), { amountMsat: '5000' })).toBe('5000');
+    expect(mostToRefund(asked({ amount_msat: '7500' }, 'MSAT'), { amountMsat: '5000' })).toBe('5000');
     const both = { crypto_amount: '7.5', amount_msat: '7500' };
     expect(mostToRefund(asked(both, 'BTC'), { amountMsat: '5000' })).toBeNull();
     expect(mostToRefund(asked(both, 'BTC'), { amountMsat: '7500' })).toBe('7.5');

@@ -3,12 +3,13 @@ import type { Flow } from '../../workflows/engine/flow.js';
 import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
 import type { Transfer } from '../../workflows/bridge/transfer.js';
 import type { BridgeStatus } from '../../src/contract/vocabulary.js';
+import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { transferInput } from '../harness/inputs.js';
 
 /** Terms of a refund as the service gives them: 7.5 USDC, as much as was to come in, to an address on the same chain. */
 export const REFUND = {
-  method: 'crypto_address',
-  fallbackMethod: 'crypto_address',
+  method: 'CRYPTO_ADDRESS',
+  fallbackMethod: 'CRYPTO_ADDRESS',
   fallbackAddress: '0x2222222222222222222222222222222222222222',
   chain: 'CELO',
   token: 'USDC',
@@ -22,7 +23,7 @@ const QUOTE = { rateId: 'rate-1', cryptoAmount: '7.5', cryptoUnit: 'USDC', lifeM
 export function knownTransfer({ input = {}, ...more }: Partial<Omit<Transfer, 'input'>> & { input?: object } = {}) {
   return {
     ...NO_EVIDENCE,
-    input: { ...transferInput('r-1'), refund: { auto: true }, ...input },
+    input: { ...BridgeTransferInput.parse(transferInput('r-1')), refund: { auto: true }, ...input },
     fingerprint: 'fingerprint-1',
     pin: 'pin-1',
     windows: {},

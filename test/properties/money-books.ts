@@ -1,13 +1,13 @@
 import {
   addAmounts,
   compareAmounts,
-  fromWireNumber,
   multiplyByBps,
   roundAmount,
   subtractAmounts,
   toWireNumber,
   UnsafeAmountError,
 } from '../../src/money.js';
+import { readAmount } from '../../src/readers/amount.js';
 import type { Random } from '../harness/random.js';
 
 export const WITHOUT_DECIMALS = ['UGX', 'XOF', 'XAF', 'RWF', 'GNF'];
@@ -88,9 +88,9 @@ export function keepBooks(random: Random, name: string, decimals: number) {
 /** As a JSON number if it is exact as one; else it is refused, and sent as text. */
 function overTheWire(amount: string): string {
   try {
-    return fromWireNumber(JSON.parse(JSON.stringify(toWireNumber(amount))) as number);
+    return readAmount(JSON.parse(JSON.stringify(toWireNumber(amount)))) ?? 'unreadable';
   } catch (error) {
     if (!(error instanceof UnsafeAmountError)) throw error;
-    return fromWireNumber(amount);
+    return readAmount(amount) ?? 'unreadable';
   }
 }

@@ -6,7 +6,7 @@ import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import { differences } from '../../workflows/engine/evidence.js';
 import { flowOf } from '../../src/flows/index.js';
 import { readJson as readBody } from '../../src/gateway/http/json-body.js';
-import { addAmounts, decimalsOf, sameAmount, toWireNumber } from '../../src/money.js';
+import { addAmounts, decimalsOf, toWireNumber } from '../../src/money.js';
 import { createRandom } from '../harness/random.js';
 import { CURRENCIES, keepBooks, WITHOUT_DECIMALS } from './money-books.js';
 
@@ -88,14 +88,10 @@ describe('money', () => {
     const facts = ['9007199254740993', '0.30000000000000004', '250.50'].map(
       (token) => eventOf(token)?.facts['amount'] ?? '',
     );
-    expect(facts.map((amount, at) => sameAmount(amount, ['9007199254740992', '0.3', '250.5'][at] ?? ''))).toEqual([
-      false,
-      false,
-      true,
-    ]);
+    expect(facts).toEqual(['9007199254740993', '0.30000000000000004', '250.5']);
   });
 
-  test.each(['"KES 1,250.50"', '{"value":5}', '"-1"', '1e-7'])(
+  test.each(['"KES 1,250.50"', '{"value":5}', '"1,250.50"', '1e-400'])(
     'fault 46: an amount of an event that cannot be read, %s, is another one than ours, not none',
     (token) => {
       const factsOf = (kind: FlowKind, body: string) => flowOf(kind).readEvent(readBody(bytes(body)))?.facts ?? {};

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { quoteUnit } from '../../src/flows/bridge-transfer.js';
 import { whyWorse } from '../../workflows/bridge/prepare.js';
 
 const quote = (cryptoAmount: string, cryptoUnit: string | null) => ({
@@ -12,7 +13,7 @@ describe('a new quote', () => {
   it('is compared with the agreed one in one unit, within the limit', () => {
     expect(whyWorse(quote('1000', 'MSAT'), quote('990', 'MSAT'), 100)).toBeNull();
     expect(whyWorse(quote('1000', 'MSAT'), quote('989', 'MSAT'), 100)).not.toBeNull();
-    expect(whyWorse(quote('1000', 'SAT'), quote('1000000', 'msat'), 0)).toBeNull();
+    expect(whyWorse(quote('1000', 'SAT'), quote('1000000', 'MSAT'), 0)).toBeNull();
     expect(whyWorse(quote('0.5', 'BTC'), quote('49000000', 'SAT'), 100)).not.toBeNull();
   });
 
@@ -33,6 +34,11 @@ describe('a new quote', () => {
       expect(whyWorse(quote('7.5', unit), quote('7.5', unit), 0)).toBeNull();
       expect(whyWorse(quote('7.5', unit), quote('7.49', unit), 10)).not.toBeNull();
     }
-    expect(whyWorse(quote('7.5', ' usdc'), quote('7.6', 'USDC '), 0)).toBeNull();
+  });
+
+  it('has its unit in the spelling of the interface; a unit that is no code is equal to itself alone', () => {
+    const unitOf = (crypto_unit?: string | null) => quoteUnit({ crypto_unit });
+    expect([' usdc', 'USDC ', 'Usdc'].map(unitOf)).toEqual(['USDC', 'USDC', 'USDC']);
+    expect([undefined, null, 'US$', 'US€'].map(unitOf)).toEqual([null, null, 'US$', 'US€']);
   });
 });

@@ -51,7 +51,7 @@ describe('a refund', () => {
 
   it.each([
     trusted('PAYMENT_SENT'),
-    trusted('settling'),
+    trusted('SETTLING'),
     trusted('FAILED', { facts: { refundAnnounced: 'true' } }),
     trusted('FAILED', { facts: { failureStage: 'settlement' } }),
     trusted('DEPOSIT_CONFIRMED', { facts: { cryptoReceivedAt: '2026-01-01T00:00:00Z' } }),
@@ -123,7 +123,7 @@ describe('an event', () => {
     ['DEPOSIT_INITIATED', {}, false],
     ['DEPOSIT_CONFIRMED', {}, false],
     ['PAYMENT_CONFIRMED', {}, true],
-    ['settling', {}, true],
+    ['SETTLING', {}, true],
     ['A_WORD_OF_TOMORROW', {}, false],
     [null, {}, false],
     [null, { body: UNREADABLE }, true],

@@ -20,7 +20,7 @@ const payment = (words: readonly string[], claimed: readonly string[], unread = 
 
 test.each([
   [['FAILED'], ['SUCCESSFUL'], true],
-  [['FAILED'], ['PENDING', 'reversed'], true],
+  [['FAILED'], ['PENDING', 'REVERSED'], true],
   [['FAILED'], ['FAILED', 'PENDING'], false],
   [['FAILED'], [], false],
   [['PENDING'], ['SUCCESSFUL'], false],

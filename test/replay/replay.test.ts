@@ -1,12 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import proto from '@temporalio/proto';
-import { Worker, type ReplayResult } from '@temporalio/worker';
 import { createActivities, type ActivityDeps } from '../../activities/index.js';
 import { END_REASONS, FLOW_KINDS, PARK_REASONS, parseFlowId } from '../../src/protocol/vocabulary.js';
-import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import { installRuntime } from '../../src/temporal/sdk-logger.js';
 import { activitiesOf, parkReasonsOf, readRecordings, type History, type Recording } from './histories.js';
-import { RECORDING_KEYS, RECORDING_NAMESPACE } from './recording-key.js';
+import { replayed } from './replayed.js';
 import { scenes } from './scenes.js';
 
 const { EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED } = proto.temporal.api.enums.v1.EventType;
@@ -14,32 +12,11 @@ const { EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED } = proto.temporal.api.enums.v1.E
 /** Of the child workflow `callbackDelivery`: test/callbacks replays it. */
 const REPLAYED_ELSEWHERE = ['noteUndelivered', 'noteTriedAgain'];
 
-/** Replays on the bundle of the present sources, each under its own workflow id, with its payloads opened. */
-async function replayed(recordings: readonly Recording[]): Promise<readonly ReplayResult[]> {
-  const results: ReplayResult[] = [];
-  const options = {
-    workflowBundle: { codePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '' },
-    dataConverter: createDataConverter({ keyring: RECORDING_KEYS, namespace: RECORDING_NAMESPACE }),
-    namespace: RECORDING_NAMESPACE,
-  };
-  for await (const result of Worker.runReplayHistories(options, recordings)) results.push(result);
-  return results;
-}
-
 describe('recorded histories', () => {
   let recordings: readonly Recording[] = [];
   beforeAll(async () => {
     installRuntime({ info() {}, warn() {}, error() {}, debug() {} });
     recordings = await readRecordings();
-  });
-
-  it('replay on the present workflows, all of them', async () => {
-    const results = await replayed(recordings);
-    const broken = results.flatMap(({ workflowId, error }) => (error ? [`${workflowId}: ${error.message}`] : []));
-    // A flow that parked before the deployment would stop here: keep the old way by `patched`, or record again if no
-    // flow of that version runs anywhere.
-    expect(broken).toEqual([]);
-    expect(results).toHaveLength(recordings.length);
   });
 
   it('are one for each scene, two for those that continue as new', () => {

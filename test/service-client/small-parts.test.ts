@@ -60,6 +60,8 @@ describe('the hint of a 429', () => {
   it('is read in all its spellings', () => {
     expect(hint({ 'retry-after': '7' })).toBe(7_000);
     expect(hint({ 'retry-after': 'Tue, 01 Jan 2030 00:00:30 GMT' })).toBe(30_000);
+    expect(hint({ 'retry-after': 'Tuesday, 01-Jan-30 00:00:30 GMT' })).toBe(30_000);
+    expect(hint({ 'retry-after': 'Tue Jan  1 00:00:30 2030' })).toBe(30_000);
     expect(hint({}, { data: { retryAfter: 5 } })).toBe(5_000);
     expect(hint({}, { retry_after: '4.5' })).toBe(4_500);
     expect(hint({ 'x-ratelimit-reset': '12' })).toBe(12_000);
@@ -74,6 +76,15 @@ describe('the hint of a 429', () => {
     expect(hint({ 'retry-after': 'soon' }, { retry_after: 3 })).toBe(3_000);
     expect(hint({}, { retry_after: {} })).toBeUndefined();
     expect(hint({}, null)).toBeUndefined();
+  });
+
+  it('is cut before any pattern sees it', () => {
+    const startedMs = performance.now();
+    for (const piece of ['Mon, 000', '9', ' ', '\\']) {
+      const text = piece.repeat(1_000_000);
+      expect(hint({ 'retry-after': text, 'x-ratelimit-reset': text }, { retry_after: text })).toBeUndefined();
+    }
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 });
 

@@ -11,7 +11,7 @@ import { newReference } from '../harness/references.js';
 import { asActivity, depsOver, type Replaced } from './deciding-activities.js';
 import { withTemporaryStore } from './temporary-store.js';
 
-const QUOTE = { rate_id: 'rate-9', crypto_amount: 7.5, crypto_unit: 'USDC' };
+const QUOTE = { rate_id: 'rate-9', crypto_amount: '7.5', crypto_unit: 'USDC' };
 const REFUSAL = { httpStatus: 400, message: 'limit', fields: [], isRateExpired: false, isAboutReference: false };
 const OURS = { rateId: 'rate-9', cryptoAmount: '7.5', cryptoUnit: 'USDC', lifeMs: QUOTE_LIFE_MS };
 

@@ -8,7 +8,7 @@ import { asActivity, depsOver } from './deciding-activities.js';
 import { anEvent, withTemporaryStore } from './temporary-store.js';
 
 const WINDOW_MS = 90_000;
-const EXPECT = { paidAmount: '1000.50', paidCurrency: 'KES' };
+const EXPECT = { paidAmount: '1000.5', paidCurrency: 'KES' };
 const PAID = { status: 'SUCCESSFUL', amount: 1000.5, currency: 'KES' };
 const refused = (httpStatus: number) => () =>
   Promise.reject(

@@ -24,7 +24,7 @@ describe('submitRefund', () => {
       receiverAddress: '0x1111111111111111111111111111111111111111',
       chain: 'CELO',
       token: 'USDC',
-      cryptoAmount: '7.50',
+      cryptoAmount: '7.5',
       ...more,
     };
   };

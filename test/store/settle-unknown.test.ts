@@ -52,8 +52,8 @@ describe('a POST whose outcome is unknown', () => {
   };
 
   describe('in lookUpPost', () => {
-    const ours = { cryptoAmount: '7.5', receiverAddress: '0xAB00000000000000000000000000000000000001', chain: 'CELO' };
-    const theirs = { cryptoAmount: '7.50', cryptoWallet: '0xab00000000000000000000000000000000000001', chain: 'celo' };
+    const ours = { cryptoAmount: '7.5', receiverAddress: '0xab00000000000000000000000000000000000001', chain: 'CELO' };
+    const theirs = { cryptoAmount: '7.50', cryptoWallet: '0xAB00000000000000000000000000000000000001', chain: 'celo' };
     const found = async (record: object, expected: object = ours) =>
       (await post(shows(record))).lookedUp({ expect: expected as never });
 

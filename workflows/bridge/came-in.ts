@@ -17,24 +17,18 @@ export function smallest(known: Facts, said: Facts): Facts {
   if (first !== undefined) least['cryptoReceivedAt'] = first;
   if (isUnread(said)) least['body'] = UNREADABLE;
   for (const name of AMOUNTS) {
-    const theirs = said[name];
-    if (theirs === UNREADABLE || (theirs !== undefined && isLess(theirs, least[name]))) least[name] = theirs;
+    const [theirs, before] = [said[name], least[name]];
+    if (theirs === undefined || before === UNREADABLE) continue;
+    if (theirs === UNREADABLE || before === undefined || isLess(theirs, before)) least[name] = theirs;
   }
   return least;
 }
 
-/** Runs inside signal handlers, which must not throw: a value that cannot be read as an amount limits nothing. */
-function isLess(amount: string, than: string | undefined): boolean {
-  try {
-    return compareAmounts(amount, than ?? amount) < (than === undefined ? 1 : 0);
-  } catch {
-    return false;
-  }
-}
+const isLess = (amount: string, than: string): boolean => compareAmounts(amount, than) < 0;
 
 type AskedFor = Pick<BridgeTransferInput, 'crypto_payment' | 'token'>;
 
-const isMsat = (token: string): boolean => token.trim().toUpperCase() === 'MSAT';
+const isMsat = (token: string): boolean => token === 'MSAT';
 
 /** How much was to come in, in units of the token. In MSAT `amount_msat` says it: `crypto_amount` may be in bitcoins. */
 export const wantedOf = ({ crypto_payment: { crypto_amount, amount_msat }, token }: AskedFor): string | undefined =>

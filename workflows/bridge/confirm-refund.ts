@@ -1,5 +1,6 @@
 import { condition } from '@temporalio/workflow';
 import { PAYMENT_WORDS } from '../../src/protocol/statuses.js';
+import { readTime } from '../../src/readers/time.js';
 import { flowIdOf } from '../../src/protocol/vocabulary.js';
 import { decideMismatch } from '../engine/evidence.js';
 import { endFromDecision } from '../engine/flow-end.js';
@@ -58,7 +59,7 @@ export async function confirmRefund(
     delete send.otherRecord;
     if (decision !== 'decided' && decision.action !== 'keep-waiting') endFromDecision(decision);
     const until = decision === 'decided' ? undefined : decision.until;
-    notBeforeMs = until === undefined ? 0 : Date.parse(until);
+    notBeforeMs = readTime(until) ?? 0;
     if (until !== undefined || (decision !== 'decided' && flow.deadlinePassed)) flow.extendDeadline(until);
     const meanwhile = refundState();
     if (meanwhile !== null) return meanwhile;

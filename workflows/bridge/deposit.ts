@@ -4,6 +4,9 @@ import type { BridgeDeposit } from '../../src/contract/bridge.js';
 import type { CauseCode } from '../../src/protocol/causes.js';
 import type { BridgeStatus } from '../../src/contract/vocabulary.js';
 import type { OtherRecord } from '../../src/flows/echoes.js';
+import { readCode } from '../../src/readers/code.js';
+import { durationMs } from '../../src/readers/time.js';
+import { UNREADABLE } from '../../src/protocol/messages.js';
 import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
 import { act } from '../engine/activities.js';
 import { decideMismatch, reviewedEvents, trustedSay } from '../engine/evidence.js';
@@ -215,7 +218,7 @@ async function noQuote(flow: Flow, claim: ClaimRef, why: string): Promise<Submit
 }
 
 /** The members of the service's answer to a deposit that the flow needs. Missing members are null. */
-function depositAnswerOf(data: BridgeDeposit): BridgeDepositAnswer {
+export function depositAnswerOf(data: BridgeDeposit): BridgeDepositAnswer {
   const refund = data.refund_config;
   return {
     serviceReference: data.kotani_reference_id,
@@ -225,23 +228,27 @@ function depositAnswerOf(data: BridgeDeposit): BridgeDepositAnswer {
       refund == null
         ? null
         : {
-            method: refund.primary_method ?? null,
-            fallbackMethod: refund.fallback_method ?? null,
-            fallbackAddress: refund.fallback_address ?? null,
-            chain: refund.chain ?? null,
-            token: refund.token ?? null,
+            method: codeIn(refund.primary_method),
+            fallbackMethod: codeIn(refund.fallback_method),
+            fallbackAddress: refund.fallback_address?.trim() ?? null,
+            chain: codeIn(refund.chain),
+            token: codeIn(refund.token),
             cryptoAmount: refund.refund_crypto_amount ?? null,
-            lifeMs: lifeOf(data.created_at, refund.expires_at),
+            lifeMs: refundLifeMs(data.created_at, refund.expires_at),
           },
   };
 }
+
+/** Null if the answer has none; what it has and cannot be read is none of ours. */
+const codeIn = (said: string | null | undefined): string | null =>
+  said == null || said.trim() === '' ? null : (readCode(said) ?? UNREADABLE);
 
 /**
  * A duration between two timestamps of the service's clock: ours does not matter. Null if the service names no end; one
  * that cannot be read may be far away.
  */
-function lifeOf(created: string | null | undefined, expires: string | null | undefined): number | null {
+export function refundLifeMs(created: string | null | undefined, expires: string | null | undefined): number | null {
   if (expires === undefined || expires === null || expires === '') return null;
-  const lifeMs = Date.parse(expires) - Date.parse(created ?? '');
+  const lifeMs = durationMs(created, expires) ?? 0;
   return lifeMs > 0 ? Math.min(lifeMs, LONGEST_REFUND_LIFE_MS) : UNREAD_REFUND_LIFE_MS;
 }

@@ -104,7 +104,7 @@ export function whyWorse(agreed: Quote, offered: Quote, limitBps: number): strin
 }
 
 function inOneUnit(one: Quote, other: Quote): readonly [string, string] | undefined {
-  const [unit, another] = [one.cryptoUnit, other.cryptoUnit].map((text) => text?.trim().toUpperCase() ?? '');
+  const [unit, another] = [one.cryptoUnit, other.cryptoUnit];
   if (unit === another) return [one.cryptoAmount ?? '0', other.cryptoAmount ?? '0'];
   const ours = toMsat(one.cryptoAmount ?? '0', unit ?? '');
   const theirs = toMsat(other.cryptoAmount ?? '0', another ?? '');

@@ -61,7 +61,7 @@ export function fundsHeld({ failure, statuses, cameIn, unverified }: Failed): Ev
 
 /** Whether the event says that the crypto was paid, if it is true; one that cannot be read may say so. */
 export function saysPaid({ status, facts }: FlowEvent): boolean {
-  const word = asBridgeStatus(status?.toUpperCase() ?? null);
+  const word = asBridgeStatus(status);
   return owesRefund(facts) || mayHaveComeIn(facts) || (word !== undefined && cryptoWasPaid({ seen: [word] }));
 }
 

@@ -2,7 +2,8 @@ import type { Facts, RefundOrder } from '../../activities/types.js';
 import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
 import type { Cause } from '../../src/protocol/causes.js';
 import { checkAmount, compareAmounts } from '../../src/money.js';
-import { addressFact, isUnread, UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
+import { isUnread, UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
+import { plainAddress } from '../../src/readers/hash.js';
 import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
 import { mostToRefund, smallest, wantedOf } from './came-in.js';
 import type { Flow } from '../engine/flow.js';
@@ -30,10 +31,9 @@ export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | Cause
     flowId: flow.flowId,
     pin: transfer.pin,
     reference: refundReferenceOf(flow.reference),
-    receiverAddress: refund.fallbackAddress.trim(),
-    // The answer's words are free text.
-    chain: word(refund.chain),
-    token: word(refund.token),
+    receiverAddress: refund.fallbackAddress,
+    chain: refund.chain,
+    token: refund.token,
     cryptoAmount: refund.cryptoAmount,
   };
   const fault = faultOf(order) ?? otherThanPaidIn(order, transfer) ?? otherMethod(refund);
@@ -57,12 +57,10 @@ const notSendable = (fault: string): Cause => ({
 /** What the service's record of the refund must match. */
 export const sentFacts = ({ cryptoAmount, receiverAddress, chain, token }: RefundTerms): Facts => ({
   cryptoAmount,
-  receiverAddress: addressFact(receiverAddress),
+  receiverAddress: plainAddress(receiverAddress),
   chain,
   token,
 });
-
-const word = (text: string) => text.trim().toUpperCase();
 
 /**
  * Why only a person may decide how much goes back; null if no event, trusted or not, says that less came in than was
@@ -73,7 +71,7 @@ export function otherCameIn({ input, cameIn, unverified }: Transfer): Cause | nu
   const most = mostToRefund(input, cameIn);
   if (isUnread(cameIn)) return { code: 'accepted_event_unread', text: 'an accepted event cannot be read in full' };
   if (most !== null && wanted !== undefined && compareAmounts(most, wanted) < 0) {
-    const said = `an event says ${most} ${word(input.token)}, and ${wanted} was to come in`;
+    const said = `an event says ${most} ${input.token}, and ${wanted} was to come in`;
     return { code: 'less_came_in', text: `${said}: no more than that is sent back` };
   }
   const isInPart = ({ facts }: FlowEvent) => isUnread(facts) || [facts['chain'], facts['token']].includes(UNREADABLE);
@@ -81,8 +79,8 @@ export function otherCameIn({ input, cameIn, unverified }: Transfer): Cause | nu
     return { code: 'unverified_event_unread', text: 'an unverified event cannot be read in full' };
   }
   const other = unverified.flatMap(({ facts }) => [
-    ...(differsInWord(facts['token'], input.token) ? [word(facts['token'] ?? '')] : []),
-    ...(differsInWord(facts['chain'], input.chain) ? [`something on ${word(facts['chain'] ?? '')}`] : []),
+    ...('token' in facts && facts['token'] !== input.token ? [facts['token']] : []),
+    ...('chain' in facts && facts['chain'] !== input.chain ? [`something on ${facts['chain']}`] : []),
   ])[0];
   if (other !== undefined) {
     return { code: 'other_came_in', text: `an unverified event says that ${other} came in` };
@@ -94,11 +92,9 @@ export function otherCameIn({ input, cameIn, unverified }: Transfer): Cause | nu
     const text = 'an unverified event says how much came in, and that cannot be read or compared';
     return { code: 'unverified_amount_unread', text };
   }
-  const text = `an unverified event says that ${least} ${word(input.token)} came in, and ${wanted} was to come in`;
+  const text = `an unverified event says that ${least} ${input.token} came in, and ${wanted} was to come in`;
   return { code: 'less_came_in', text };
 }
-
-const differsInWord = (said: string | undefined, ours: string) => said !== undefined && word(said) !== word(ours);
 
 /** A bridge supports chains and tokens that a crypto send does not. */
 function faultOf({ receiverAddress, chain, token, cryptoAmount }: RefundTerms): string | undefined {
@@ -110,8 +106,8 @@ function faultOf({ receiverAddress, chain, token, cryptoAmount }: RefundTerms): 
 }
 
 function otherThanPaidIn({ chain, token, cryptoAmount }: RefundTerms, { input }: Transfer): string | undefined {
-  if (word(input.token) !== token) return `${input.token} was paid in, and the refund is in ${token}`;
-  if (word(input.chain) !== chain) return `it was paid in on ${input.chain}, and the refund is on ${chain}`;
+  if (input.token !== token) return `${input.token} was paid in, and the refund is in ${token}`;
+  if (input.chain !== chain) return `it was paid in on ${input.chain}, and the refund is on ${chain}`;
   const cameIn = wantedOf(input);
   if (cameIn === undefined) return 'how much was paid in is not known';
   if (compareAmounts(cryptoAmount, cameIn) <= 0) return undefined;
@@ -120,8 +116,7 @@ function otherThanPaidIn({ chain, token, cryptoAmount }: RefundTerms, { input }:
 
 /** The address belongs to the fallback method, chain and token to the primary one: they must be of the same sort. */
 function otherMethod({ method, fallbackMethod }: { method: string | null; fallbackMethod: string | null }) {
-  const [primary, fallback] = [method, fallbackMethod].map((text) => (text ?? '').trim().toLowerCase());
-  if ((fallback !== '' && fallback === primary) || (fallback === '' && /address|wallet/.test(primary ?? '')))
-    return undefined;
-  return `the amount is for "${primary || 'no method'}", and the address for "${fallback || 'no method'}"`;
+  const isSame = fallbackMethod !== null && fallbackMethod !== UNREADABLE && fallbackMethod === method;
+  if (isSame || (fallbackMethod === null && /ADDRESS|WALLET/.test(method ?? ''))) return undefined;
+  return `the amount is for "${method ?? 'no method'}", and the address for "${fallbackMethod ?? 'no method'}"`;
 }

@@ -3,10 +3,12 @@ import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { ENDINGS, endingsOf, endStep, refusedStep, type EndEvidence } from '../../src/protocol/decisions.js';
 import { isUnread, UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
 import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
+import { readHash } from '../../src/readers/hash.js';
+import { readReference } from '../../src/readers/reference.js';
 import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
 import type { Evidence } from '../engine/event-book.js';
 import type { Flow, FlowCarried } from '../engine/flow.js';
-import { handleEvents, whoSays, type EventRules, differences, equalAmounts } from '../engine/evidence.js';
+import { handleEvents, whoSays, type EventRules, differences } from '../engine/evidence.js';
 import {
   asBridgeStatus,
   endingsSeen,
@@ -74,8 +76,7 @@ export function endEvidence(transfer: Transfer): EndEvidence {
 
 /** A failure that says that it was refunded claims both. */
 function claimsOf({ status, facts }: FlowEvent): readonly string[] {
-  const word = status?.toUpperCase() ?? '';
-  return word === 'FAILED' && refundBegun(facts) ? [word, 'REFUNDED'] : [word];
+  return status === 'FAILED' && refundBegun(facts) ? [status, 'REFUNDED'] : [status ?? ''];
 }
 
 /** Whether an untrusted event forbids that a proven failure, or a refused deposit, ends the flow as failed. */
@@ -119,7 +120,7 @@ export function whatArrived({ input, completion }: Pick<Transfer, 'input' | 'com
   const isBare = completion['currency'] === currency && input.source_currency !== currency;
   const arrived = completion['settlementAmount'] ?? (isBare ? completion['amount'] : undefined) ?? amount;
   const paidIn = completion['settlementCurrency'] ?? currency;
-  if (paidIn === currency && equalAmounts(arrived, amount)) return 'The recipient was paid.';
+  if (paidIn === currency && arrived === amount) return 'The recipient was paid.';
   const figures =
     paidIn === currency ? `${arrived} of ${amount} ${currency}` : `${arrived} ${paidIn}, not ${amount} ${currency}`;
   return `The recipient was paid ${figures}.`;
@@ -215,9 +216,10 @@ export function knownFacts(
     settlementAmount: input.settlement.amount,
     settlementCurrency: input.settlement.currency,
   };
-  const paymentHash = input.crypto_payment.payment_hash ?? deposit.paymentHash;
-  if (deposit.serviceReference !== null) facts['serviceReference'] = deposit.serviceReference;
-  if (paymentHash !== null) facts['paymentHash'] = paymentHash;
+  const serviceReference = readReference(deposit.serviceReference);
+  const paymentHash = readHash(input.crypto_payment.payment_hash ?? deposit.paymentHash);
+  if (serviceReference !== undefined) facts['serviceReference'] = serviceReference;
+  if (paymentHash !== undefined) facts['paymentHash'] = paymentHash;
   if (input.crypto_payment.crypto_amount !== undefined) facts['cryptoAmount'] = input.crypto_payment.crypto_amount;
   if (input.crypto_payment.amount_msat !== undefined) facts['amountMsat'] = input.crypto_payment.amount_msat;
   return facts;
@@ -235,7 +237,7 @@ export function amountDiffers(input: BridgeTransferInput, facts: Facts): boolean
     ...(currency === input.source_currency ? [input.amount] : []),
     ...(currency === input.settlement.currency ? [input.settlement.amount] : []),
   ];
-  return candidates.length > 0 && candidates.every((candidate) => !equalAmounts(candidate, amount));
+  return candidates.length > 0 && !candidates.includes(amount);
 }
 
 /** A quote with the workflow time at which its life begins. */

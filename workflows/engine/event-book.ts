@@ -1,6 +1,13 @@
 import type { Cause } from '../../src/protocol/causes.js';
 import { openedIdOf } from '../../src/protocol/events.js';
-import type { EventResult, FlowEvent, Parked, ResolveOrder } from '../../src/protocol/messages.js';
+import { readCode } from '../../src/readers/code.js';
+import {
+  factsAsRead,
+  type EventResult,
+  type FlowEvent,
+  type Parked,
+  type ResolveOrder,
+} from '../../src/protocol/messages.js';
 
 /** Decides what an event does to its flow; issues no commands, since it runs inside signal handlers. */
 type Absorb = (event: FlowEvent) => EventResult;
@@ -101,10 +108,17 @@ export function openEventBook(carried?: EventBookState): EventBook {
   };
 }
 
-/** Reads a signal's argument: a list of events; entries that are not events are left out. */
+/**
+ * Reads a signal's argument: a list of events; entries that are not events are left out. Any client of Temporal may have
+ * sent it: a word in another spelling would hold nothing back.
+ */
 export function eventsOf(argument: unknown): readonly FlowEvent[] {
   if (!Array.isArray(argument)) return [];
-  return argument.filter(isFlowEvent);
+  return argument.filter(isFlowEvent).map((event) => ({
+    ...event,
+    status: readCode(event.status) ?? event.status,
+    facts: factsAsRead(event.facts),
+  }));
 }
 
 function isFlowEvent(value: unknown): value is FlowEvent {

@@ -1,8 +1,7 @@
 import type { TrustedSay } from '../../src/protocol/decisions.js';
 import { MAX_UNTRUSTED, openedIdOf, unopenedIdOf } from '../../src/protocol/events.js';
-import type { EventResult, FlowEvent } from '../../src/protocol/messages.js';
+import { UNREADABLE, type EventResult, type FlowEvent } from '../../src/protocol/messages.js';
 import { wordsOfSameEnding } from '../../src/protocol/statuses.js';
-import { sameAmount } from '../../src/money.js';
 import type { Facts } from '../../activities/types.js';
 import { park } from './park.js';
 import type { Evidence } from './event-book.js';
@@ -121,7 +120,8 @@ function dropUnopened(evidence: Evidence, { id }: FlowEvent): void {
 
 function take(flow: Flow, evidence: Evidence, rules: EventRules, event: FlowEvent): EventResult {
   evidence.proven ||= rules.proves?.(event) ?? true;
-  flow.serviceReference ??= event.facts['serviceReference'] ?? null;
+  const { serviceReference = UNREADABLE } = event.facts;
+  if (serviceReference !== UNREADABLE) flow.serviceReference ??= serviceReference;
   const isNew = rules.apply(event);
   corroborate(flow, evidence, rules, event);
   return isNew ? 'applied' : 'duplicate';
@@ -150,7 +150,7 @@ function isFirstToClaim({ unverified }: Evidence, rules: EventRules, event: Flow
 
 function isFirstOfItsEnding({ unverified }: Evidence, { status }: FlowEvent): boolean {
   const words = wordsOfSameEnding(status);
-  return words.length > 0 && !unverified.some((kept) => words.includes(kept.status?.toUpperCase() ?? ''));
+  return words.length > 0 && !unverified.some((kept) => words.includes(kept.status ?? ''));
 }
 
 /** A trusted event with the same status makes the unverified ones that match it more than a claim. */
@@ -162,34 +162,11 @@ function corroborate(flow: Flow, evidence: Evidence, rules: EventRules, event: F
   evidence.unverified = evidence.unverified.filter((earlier) => !agreeing.includes(earlier));
 }
 
-/** Facts that are amounts: "100" and "100.00" are the same. Every other fact is compared as text. */
-const AMOUNTS: readonly string[] = [
-  'amount',
-  'settlementAmount',
-  'cryptoAmount',
-  'amountMsat',
-  'fiatAmount',
-  'paidAmount',
-];
-
-/** The facts in which an event differs from what we know; a fact that one side lacks cannot differ. */
+/** The facts in which an event differs from what we know; a fact that one side lacks cannot differ. Each has one spelling. */
 export function differences(known: Facts, other: Facts): readonly string[] {
   return Object.entries(known)
-    .filter(([name, ours]) => {
-      const theirs = other[name];
-      if (theirs === undefined) return false;
-      return AMOUNTS.includes(name) ? !equalAmounts(ours, theirs) : ours !== theirs;
-    })
+    .filter(([name, ours]) => other[name] !== undefined && other[name] !== ours)
     .map(([name]) => name);
-}
-
-/** Runs inside signal handlers, which must not throw: a value that cannot be read as an amount equals none. */
-export function equalAmounts(ours: string, theirs: string): boolean {
-  try {
-    return sameAmount(ours, theirs);
-  } catch {
-    return false;
-  }
 }
 
 /** The named facts. */

@@ -22,6 +22,7 @@ import {
   type TimelineCode,
 } from '../../src/protocol/vocabulary.js';
 import type { Meaning } from '../../src/protocol/statuses.js';
+import { readTime } from '../../src/readers/time.js';
 import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
 import type { ClaimRef } from '../../activities/types.js';
 import {
@@ -194,7 +195,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
       setCurrentDetails(currentDetails(flow.view()));
     },
     extendDeadline(until) {
-      deadlineAtMs = until === undefined ? Date.now() + Math.ceil(deadlineMs * timeScale) : Date.parse(until);
+      deadlineAtMs = readTime(until) ?? Date.now() + Math.ceil(deadlineMs * timeScale);
       deadline.passed = false;
       watchDeadline();
     },

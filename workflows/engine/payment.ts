@@ -198,7 +198,7 @@ function apply(flow: Flow, payment: Payment, plan: TrackPlan, event: FlowEvent):
     if (!plan.isOnlyHinted) payment.eventMeanings = [...payment.eventMeanings, meaning];
     payment.lookNow ||= isFinal(meaning) || meaning === 'refund-pending';
   } else payment.provenMeanings = [...payment.provenMeanings, meaning];
-  const isKnown = word.toUpperCase() in plan.words;
+  const isKnown = Object.hasOwn(plan.words, word);
   const detail = `${word} (${event.proof ?? 'trusted'})${isKnown ? '' : ': an unknown word, kept; it is not final'}`;
   noteStatus(flow, payment, plan, isKnown ? 'event-applied' : 'status-unknown', detail, whoSays(event));
   return true;

@@ -1,5 +1,6 @@
 import { mkdir, open, unlink, readFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { withoutMark } from '../../readers/byte-order-mark.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import type { CliContext } from '../context.js';
 import { isoTime, systemClock } from '../../clock.js';
@@ -70,7 +71,9 @@ const timeForName = () => isoTime(systemClock).replaceAll(/[-:.]/g, '');
  * The input of an account operation: a file, or stdin. Secrets never come by the command line, which others can see.
  */
 export async function readInputText(context: CliContext, file: string): Promise<string> {
-  const text = file === '-' ? await context.stdin() : await readFile(file, 'utf8').catch(cannotBeRead(file));
+  const text = withoutMark(
+    file === '-' ? await context.stdin() : await readFile(file, 'utf8').catch(cannotBeRead(file)),
+  );
   if (text.trim() === '') throw new CliError(`${nameOf(file)} is empty: nothing was sent.`);
   return text;
 }

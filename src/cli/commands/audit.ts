@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import type { AuditEntry, AuditKind, AuditQuery } from '../../sdk/index.js';
 import type { AuditHead, AuditVerdict } from '../../store/audit.js';
+import { withoutMark } from '../../readers/byte-order-mark.js';
 import { oneOfArgument, wholeNumberArgument } from '../arguments.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
@@ -109,7 +110,7 @@ async function headsIn(path: string): Promise<readonly AuditHead[]> {
   const wrong = new CliError(`${path} has no heads: give the output of an earlier "towline audit verify --json".`);
   let found: unknown;
   try {
-    found = JSON.parse(await readFile(path, 'utf8'));
+    found = JSON.parse(withoutMark(await readFile(path, 'utf8')));
   } catch {
     throw wrong;
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from '../../config/index.js';
 import { getCryptoSend } from '../../contract/onramp.js';
+import { readHttpDate } from '../../readers/http-date.js';
 import { EXIT } from '../exit-codes.js';
 import { bad, type Finding, good, note } from './finding.js';
 import { systemClock } from '../../clock.js';
@@ -79,8 +80,8 @@ const WORTH_A_NOTE_SECONDS = 5;
  * Compares our clock with the `Date` of an answer, which is accurate to a second plus the time that the answer took.
  */
 export function checkClock(date: string | null, askedAtMs: number, answeredAtMs: number): readonly Finding[] {
-  const theirsMs = Date.parse(date ?? '');
-  if (!Number.isFinite(theirsMs))
+  const theirsMs = readHttpDate(date, answeredAtMs);
+  if (theirsMs === undefined)
     return [note('clock', 'no-date', 'the service sends no date, so the clocks cannot be compared.')];
   const earliestMs = theirsMs - answeredAtMs;
   const latestMs = theirsMs + 1_000 - askedAtMs;

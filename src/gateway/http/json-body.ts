@@ -93,9 +93,9 @@ const COMMA = 0x2c;
 const POINT = 0x2e;
 
 /**
- * Strict JSON from raw bytes: UTF-8 without a byte order mark, at most 32 levels deep, no duplicate member, nothing
- * that a careless copy would write into a prototype (`__proto__`, `constructor.prototype`). A number that JavaScript
- * would change (2^53+1, 1e400) stays the text that was sent.
+ * Strict JSON from raw bytes: UTF-8, with or without a byte order mark (RFC 8259, 8.1), at most 32 levels deep, no
+ * duplicate member, nothing that a careless copy would write into a prototype (`__proto__`, `constructor.prototype`). A
+ * number that JavaScript would change (2^53+1, 1e400) stays the text that was sent.
  *
  * @throws UnreadableJsonError
  */
@@ -151,8 +151,8 @@ function scan(bytes: Uint8Array, ofTexts?: TextsOnly): { readonly members: numbe
 
 function decode(bytes: Uint8Array): string {
   try {
-    // The mark is kept, so that the parser refuses it: `ignoreBOM` means "do not treat it as a mark".
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    // It leaves out a byte order mark: some senders write one.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     throw new UnreadableJsonError('The body is not UTF-8.');
   }

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import type { BridgeQuote, BridgeQuoteRequest } from '../../contract/bridge.js';
-import { quoteLifeMs } from '../../flows/bridge-transfer.js';
-import { fromWireNumber, InvalidAmountError } from '../../money.js';
+import { quoteLifeMs, quoteUnit } from '../../flows/bridge-transfer.js';
+import { readAmount } from '../../readers/amount.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
 import { passOn, relay } from './read-through.js';
@@ -23,7 +23,7 @@ export async function quoteThrough(deps: ProxyDeps, body: unknown, reply: Fastif
     rateId: quote.rate_id,
     lifeMs: quoteLifeMs(quote),
     cryptoAmount: quote.crypto_amount ?? null,
-    cryptoUnit: quote.crypto_unit ?? null,
+    cryptoUnit: quoteUnit(quote),
     sourceAmount,
     sourceCurrency: asked.source_currency,
     chain: asked.crypto_chain,
@@ -34,9 +34,7 @@ export async function quoteThrough(deps: ProxyDeps, body: unknown, reply: Fastif
 }
 
 function amountOf({ source_amount }: BridgeQuoteRequest): string {
-  try {
-    return fromWireNumber(source_amount);
-  } catch (error) {
-    throw error instanceof InvalidAmountError ? new Refusal(400, `source_amount: ${error.message}`) : error;
-  }
+  const amount = readAmount(source_amount);
+  if (amount === undefined) throw new Refusal(400, 'source_amount: not a decimal number of a sane length');
+  return amount;
 }

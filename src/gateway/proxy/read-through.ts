@@ -12,6 +12,7 @@ import {
 import { operations, type OperationName } from '../../contract/index.js';
 import { onTheWire } from '../../contract/wire.js';
 import { flowOf } from '../../flows/index.js';
+import { statusIn } from '../../flows/record-facts.js';
 import type { FlowRead, ReadName } from '../../flows/service-interface.js';
 import type { RefusalCode } from '../../protocol/refusals.js';
 import { isFinal, classifyStatus } from '../../protocol/statuses.js';
@@ -119,8 +120,8 @@ const notNow = (message: string, code: RefusalCode, reference: string): Refusal 
 
 /** If the service says how it ended, its answer is used. */
 function saysDone(read: KindRead, { data }: RelayedAnswer): boolean {
-  const status = flowOf(read.kind).status?.read(data).status ?? (data as { status?: unknown }).status;
-  return isFinal(classifyStatus(read.words, typeof status === 'string' ? status : null));
+  const status = flowOf(read.kind).status?.read(data).status ?? statusIn((data as { status?: unknown }).status);
+  return isFinal(classifyStatus(read.words, status));
 }
 
 /** Reads only from the server. @throws Error if Temporal does not answer: then nothing is known about the flow */

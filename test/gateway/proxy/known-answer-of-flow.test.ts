@@ -25,7 +25,7 @@ describe('the answer to a money POST', () => {
     answered((reply) => answerOfFlow(depsOf(store, view), request, reply, answer));
   const byState = (request: MoneyRequest, refused?: { type: string; message: string }) =>
     answered((reply) => answerByState(depsOf(store, view), request, reply, refused));
-  const own = { referenceId: 'r1', status: 'PENDING', cryptoAmount: '5.50', more: 1 };
+  const own = { referenceId: 'r1', status: 'PENDING', cryptoAmount: '5.5', more: 1 };
 
   describe('of its flow', () => {
     it('is none if the flow has none', async () => {

@@ -25,7 +25,7 @@ describe('the answer to a money POST', () => {
   const deps = () => depsOf(store, view);
   const byClaim = (request: MoneyRequest, claim?: Partial<Claim>) =>
     answered((reply) => answerOfClaim(deps(), reply, request, claim as Claim | undefined));
-  const own = { referenceId: 'r1', status: 'PENDING', cryptoAmount: '5.50', more: 1 };
+  const own = { referenceId: 'r1', status: 'PENDING', cryptoAmount: '5.5', more: 1 };
 
   describe('from its claim', () => {
     it('is what the service said, byte for byte, with the address of the flow', async () => {

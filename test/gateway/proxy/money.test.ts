@@ -46,6 +46,15 @@ describe('a money POST through the proxy', () => {
     expect(await executions(name, reference)).toBe(1);
   });
 
+  it('is read with a byte order mark in front', async () => {
+    const reference = newReference('marked');
+    const { path, body } = sample('sendCrypto', reference);
+    const headers = { authorization: `Bearer ${SERVICE_TOKEN}`, 'content-type': 'application/json' };
+    const answer = await fetch(stack.url + path, { method: 'POST', headers, body: `\ufeff${JSON.stringify(body)}` });
+    expect(answer.status).toBe(200);
+    expect(await executions('sendCrypto', reference)).toBe(1);
+  });
+
   it('is one flow and one execution for 20 callers at once, who all get the same answer', async () => {
     const reference = newReference('crowd');
     const { path, body } = sample('sendCrypto', reference);

@@ -1,0 +1,16 @@
+const MOST_CHARACTERS = 128;
+const REFERENCE = /^[\w.:-]+$/;
+
+/**
+ * A reference from outside, the caller's or the service's own: text or a number, without blanks around it. Its case
+ * counts. Never throws.
+ *
+ * @returns undefined if it is none of at most 128 letters, digits and `_ . : -`
+ */
+export function readReference(value: unknown): string | undefined {
+  if (typeof value !== 'number' && typeof value !== 'string') return undefined;
+  const text = String(value);
+  if (text.length > 2 * MOST_CHARACTERS) return undefined;
+  const reference = text.trim();
+  return reference.length <= MOST_CHARACTERS && REFERENCE.test(reference) ? reference : undefined;
+}
