@@ -11,6 +11,7 @@ import { createSend, type Send, type WireResult } from './send.js';
 import { checkBaseUrl, createConnections } from './connection.js';
 import { judge } from './judge.js';
 import { prepare } from './prepare.js';
+import { withoutCallbackCapabilities } from '../protocol/capabilities.js';
 import { systemClock } from '../clock.js';
 
 export interface CallOptions {
@@ -111,7 +112,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     const request = prepare(name, argument);
     const token = operation.auth === 'bearer' ? await tokenFor(name, options.token) : undefined;
     const startedMs = performance.now();
-    const result = await send({ ...request, name, operation, token, signal, stillValid, mostMs });
+    const result = withoutCapabilities(await send({ ...request, name, operation, token, signal, stillValid, mostMs }));
     options.onCall?.({ operation: name, result: resultOf(result), seconds: (performance.now() - startedMs) / 1_000 });
     if (result.kind === 'answer' && result.httpStatus === 401 && token !== undefined) {
       // A failure to refresh must not hide the 401: it shows again at the next call.
@@ -137,6 +138,9 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   };
   return { ...Object.fromEntries(calls), relay, close: () => connections.close() } as ServiceClient;
 }
+
+const withoutCapabilities = (result: WireResult): WireResult =>
+  result.kind === 'answer' ? { ...result, bytes: withoutCallbackCapabilities(result.bytes) } : result;
 
 function resultOf(result: WireResult): string {
   if (result.kind === 'not-sent') return 'not_sent';

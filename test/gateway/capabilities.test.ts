@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { withoutOwnCallbacks } from '../../src/gateway/flows/address.js';
-import { OWN_PATH } from '../../src/gateway/http/server.js';
+import { OWN_PATH } from '../../src/protocol/capabilities.js';
 import { callbackCapability } from '../../src/flows/capability.js';
 import { newReference } from '../harness/references.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';

@@ -6,6 +6,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino';
 import { type Clock, every, systemClock } from '../../clock.js';
 import { isLoopback } from '../../protocol/loopback.js';
+import { OWN_PATH } from '../../protocol/capabilities.js';
 import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog, Refusal } from './refusal.js';
 import { type ConnectionLimits, cutUnreadAnswers, KEEP_ALIVE_MS, limitConnections } from './connections.js';
 import { flowAddress } from './flow-path.js';
@@ -123,18 +124,6 @@ const FOR_THIS_MACHINE =
   'In development the gateway only answers requests to a name of this machine, such as 127.0.0.1 or localhost: any other ' +
   'one may belong to a web page. Use such a name, or set DEVELOPMENT=false, with GATEWAY_TOKENS and PAYLOAD_KEYS.';
 
-const SLASH = String.raw`(?:\\{0,8}\/|%(?:25){0,4}2[Ff])`;
-const CHARACTER = String.raw`(?:[\w.:-]|%(?:25){0,4}3[Aa])`;
-/**
- * Our own callback URLs: a party that has a whole one can act as the service. Slashes may be escaped, more than once, or
- * percent-encoded, in a query. Callers write the searched text, so the pattern never looks further than a few hundred
- * characters.
- */
-export const OWN_PATH = new RegExp(
-  `(${SLASH}(?:callbacks|settlements|webhooks)${SLASH}(?:${CHARACTER}{1,130}${SLASH}){0,2})` +
-    String.raw`(?:[0-9a-f]{43}|(?<=settlements${SLASH})[\w-]{22,128})(?![\w-])`,
-  'g',
-);
 const MAY_HAVE_ONE = /callbacks|settlements|webhooks/;
 
 /** The service repeats what it was sent, and people paste it into notes: no answer shows a capability. */
