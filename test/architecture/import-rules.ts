@@ -95,7 +95,17 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: /^src\/service-client\//,
-    may: [/^src\/service-client\//, CLOCK, CONTRACT, PURE_READERS, ZOD, /^axios$/, /^lossless-json$/, NODE],
+    may: [
+      /^src\/service-client\//,
+      CLOCK,
+      CONTRACT,
+      PURE_READERS,
+      /^src\/protocol\/capabilities\.ts$/,
+      ZOD,
+      /^axios$/,
+      /^lossless-json$/,
+      NODE,
+    ],
     because: 'the client speaks the contract and knows no Temporal',
   },
   {
