@@ -1,6 +1,7 @@
-// `npm test [-- [--check] [--isolate] [--order ORDER] Jest's arguments]`: from a fresh clone to test results.
-// `--check` adds type check and lint. `--isolate` gives each test file a worker process of its own. `--order reverse` and
-// `--order shuffle:SEED` run the files in another order. `npm run crash-matrix`, `npm run packaging` and
+// `npm test [-- [--check] [--isolate] [--each-alone] [--order ORDER] Jest's arguments]`: from a fresh clone to test results.
+// `--check` adds type check and lint. `--isolate` gives each test file a worker process of its own. `--each-alone`
+// runs each test of a file once more without the others. `--order reverse` and `--order shuffle:SEED` run the files in
+// another order. `npm run crash-matrix`, `npm run packaging` and
 // `npm run cluster-test` come here with `--project NAME`: those tests kill processes, install packages and start whole
 // stacks, and need the machine for themselves. `npm run crash-matrix -- --full` crosses every operation and crash point
 // with every repeat mode and database.
@@ -13,9 +14,10 @@ import { setUp } from './setup.mjs';
 import { runStep, say } from './step.mjs';
 
 await runMain(async (args) => {
-  const { isChecked, isFull, isIsolated, order, projects, jestArgs } = readArguments(args);
+  const { isChecked, isFull, isIsolated, isEachAlone, order, projects, jestArgs } = readArguments(args);
   await setUp();
   if (isFull) process.env.CRASH_MATRIX = 'full';
+  if (isEachAlone) process.env.TEST_EACH_ALONE = '1';
   if (order !== undefined) process.env.TEST_ORDER = order;
   const checks = isChecked ? await check() : 0;
   if (projects.some((project) => project !== 'unit')) await getServers();
@@ -46,9 +48,10 @@ function readArguments(args) {
   const order = takeValues('--order').at(-1);
   if (order !== undefined && !/^(reverse|shuffle:\d+)$/.test(order))
     throw new Failure(`--order is "${order}": give "reverse", or "shuffle:" and a whole number.`);
-  const projects = takeValues('--project').flatMap((names) => names.split(','));
-  const [isChecked, isFull, isIsolated] = ['--check', '--full', '--isolate'].map(takeFlag);
-  return { isChecked, isFull, isIsolated, order, projects: projects.length > 0 ? projects : ['main'], jestArgs: rest };
+  const named = takeValues('--project').flatMap((names) => names.split(','));
+  const projects = named.length > 0 ? named : ['main'];
+  const [isChecked, isFull, isIsolated, isEachAlone] = ['--check', '--full', '--isolate', '--each-alone'].map(takeFlag);
+  return { isChecked, isFull, isIsolated, isEachAlone, order, projects, jestArgs: rest };
 }
 
 /** The tests' setup finds them again, in the cache; here there is room for minutes of progress. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { RejectedError, ServiceUnavailableError } from '../../src/service-client/index.js';
@@ -49,6 +49,10 @@ describe('a POST that is not the only one under its reference', () => {
           ? Promise.reject(new ServiceUnavailableError('quoteBridge', 'http-status', 503))
           : service.quoteBridge(body, options),
     }));
+  });
+  afterEach(() => {
+    hasNoQuotes = false;
+    isOtherPaid = false;
   });
   afterAll(() => decisions.close());
 
@@ -168,8 +172,8 @@ describe('a POST that is not the only one under its reference', () => {
     test('and which was paid before it is read: it is compared all the same', async () => {
       const { reference, input } = await waiting('other-first');
       await inInbox(decisions, `invoice-payment/${reference}`, 'SUCCESSFUL');
+      isOtherPaid = true;
       await expectConflict(await decisions.bench.startFlow('invoice-payment', reference, input));
-      isOtherPaid = false;
     });
   });
 
@@ -181,7 +185,6 @@ describe('a POST that is not the only one under its reference', () => {
     );
     await decisions.bench.pass(60_000 * TIME_SCALE);
     expect(await ended(handle)).toMatchObject({ state: 'expired' });
-    hasNoQuotes = false;
     const key = { account: ACCOUNT, operation: 'createBridgeDeposit', reference };
     expect(await decisions.store.claims.get(key)).toMatchObject({ phase: 'void' });
   });

@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { packageRoot } from '../../src/package-root.js';
 
-/** Test files as somebody writes them, by their names; each ends in a way that Jest has a report for. */
+/** Test files by their names; each ends in a way that Jest has a report for. */
 const FILES: Readonly<Record<string, string>> = {
   passing: `describe('outer', () => { it('inner', () => {}); it.each([1, 2])('of %i', (n) => expect(n).toBe(n)); });`,
   failing: `it('compares', () => expect(1).toBe(2)); it('goes on', () => {});`,
@@ -63,6 +63,13 @@ const LEFT_BEHIND: Readonly<Record<string, readonly [source: string, named: stri
   clock: [`it('stops the clock', () => { jest.useFakeTimers(); });`, 'fake timers'],
 };
 
+/** Its second test needs the first one. */
+const ONE_AFTER_THE_OTHER = `
+  let runs = 0;
+  beforeAll(() => { runs = 0; });
+  it('is (the) first', () => { runs += 1; expect(runs).toBe(1); });
+  it('is second', () => expect(runs).toBe(1));`;
+
 interface Report {
   readonly numTotalTests: number;
   readonly testResults: readonly {
@@ -88,12 +95,14 @@ beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'towline-jest-')));
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   const setup = join(packageRoot(), 'test', 'setup', 'jest');
-  for (const name of ['tests', 'left-behind']) mkdirSync(join(folder, name));
+  for (const name of ['tests', 'left-behind', 'alone']) mkdirSync(join(folder, name));
   write('tests/source.js', 'exports.one = 1;');
   for (const [name, text] of Object.entries(FILES)) write(`tests/${name}.test.js`, text);
   for (const [name, [text]] of Object.entries(LEFT_BEHIND)) write(`left-behind/${name}.test.js`, text);
   const options = { rootDir: folder, transform: {}, watchman: false, workerIdleMemoryLimit: '1GB', cacheDirectory: join(folder, 'cache') }; // prettier-ignore
   const ours = { testRunner: join(setup, 'test-runner.mjs'), testEnvironment: join(setup, 'environment.mjs') };
+  write('alone/one-after-the-other.test.js', ONE_AFTER_THE_OTHER);
+  write('alone/package.json', '{"type":"module"}');
   write('package.json', '{}');
   write('jest.json', JSON.stringify({ ...options, testEnvironment: require_('jest-environment-node') }));
   write('ours.json', JSON.stringify({ ...options, ...ours }));
@@ -109,10 +118,11 @@ afterAll(async () => {
 const require_ = (name: string) => join(packageRoot(), 'node_modules', name, 'build', 'index.js');
 
 /** Jest in that folder. */
-function start(config: 'jest' | 'ours', args: readonly string[]): ChildProcess {
+function start(config: 'jest' | 'ours', args: readonly string[], env: Record<string, string> = {}): ChildProcess {
   const jest = join(packageRoot(), 'node_modules', 'jest', 'bin', 'jest.js');
   const child = spawn(process.execPath, [jest, '--config', `${config}.json`, '--maxWorkers=2', ...args], {
     cwd: folder,
+    env: { ...process.env, ...env },
     stdio: ['pipe', 'ignore', 'pipe'],
   });
   open.add(child);
@@ -120,9 +130,9 @@ function start(config: 'jest' | 'ours', args: readonly string[]): ChildProcess {
   return child;
 }
 
-async function run(config: 'jest' | 'ours', args: readonly string[]): Promise<Run> {
+async function run(config: 'jest' | 'ours', args: readonly string[], env: Record<string, string> = {}): Promise<Run> {
   const outputFile = join(folder, `${config}-report.json`);
-  const child = start(config, [...args, '--json', `--outputFile=${outputFile}`]);
+  const child = start(config, [...args, '--json', `--outputFile=${outputFile}`], env);
   child.stderr?.resume();
   const [exitCode] = (await once(child, 'close')) as [number];
   return { exitCode, report: JSON.parse(readFileSync(outputFile, 'utf8')) as Report };
@@ -181,6 +191,15 @@ describe('Jest with our test runner', () => {
     const expected = Object.entries(LEFT_BEHIND).map(([name, [, named]]) => [name, expect.stringContaining(named)]);
     expect(messages).toEqual(Object.fromEntries(expected));
     expect(exitCode).toBe(1);
+  });
+
+  it('fails a test that does not pass without the others of its file, when each is run alone', async () => {
+    const statuses = async (env: Record<string, string>) => {
+      const { exitCode, report } = await run('ours', ['alone'], env);
+      return [exitCode, report.testResults.flatMap((file) => file.assertionResults.map(({ status }) => status))];
+    };
+    expect(await statuses({})).toEqual([0, ['passed', 'passed']]);
+    expect(await statuses({ TEST_EACH_ALONE: '1' })).toEqual([1, ['passed', 'failed']]);
   });
 
   it('runs a file anew with --watchAll if a source changes, with the source as it is by then', async () => {

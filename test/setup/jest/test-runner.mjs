@@ -36,7 +36,29 @@ export default function runTestFile(globalConfig, config, environment, runtime, 
     },
   });
   globalThis.jest = runtime.jestGlobals.jestObjectFor(testPath);
-  return circus.default(globalConfig, config, environment, runtime, testPath, sendMessageToJest);
+  const run = (settings) => circus.default(settings, config, environment, runtime, testPath, sendMessageToJest);
+  return process.env.TEST_EACH_ALONE === undefined ? run(globalConfig) : runEachAlone(globalConfig, run);
+}
+
+/** The file as a whole, and then each of its tests without the others, as with `-t`: its hooks run anew for each. */
+async function runEachAlone(globalConfig, run) {
+  const whole = await run(globalConfig);
+  const names = new Set(whole.testResults.filter(({ status }) => status === 'passed').map(({ fullName }) => fullName));
+  const failed = new Map();
+  for (const name of names) {
+    const testNamePattern = `^${name.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')}$`;
+    const alone = await run({ ...globalConfig, testNamePattern });
+    const result = alone.testResults.find(({ fullName, status }) => fullName === name && status !== 'pending');
+    if (result === undefined) throw new Error(`"${name}" cannot be run alone: its file registers it once.`);
+    if (result.status === 'failed') failed.set(name, result);
+    // A hook that fails, or what is left behind, is of the file.
+    if (alone.testExecError !== undefined) whole.testExecError ??= alone.testExecError;
+    whole.failureMessage = [whole.failureMessage, alone.failureMessage].filter(Boolean).join('\n') || null;
+  }
+  whole.testResults = whole.testResults.map((result) => failed.get(result.fullName) ?? result);
+  whole.numFailingTests += failed.size;
+  whole.numPassingTests -= failed.size;
+  return whole;
 }
 
 /** The tests of a file, its hooks and its handlers are state of that module. */
