@@ -29,7 +29,7 @@ describe('MAX_AMOUNTS', () => {
     ['KES:1:2', 'must be comma-separated currency:amount, such as KES:150000, and its entry 1 is not'],
     ['5000:KES', 'must be comma-separated currency:amount, such as KES:150000, and its entry 1 is not'],
     ['KES:1,kes:2', 'names the currency of its entry 2 twice'],
-  ])('says what is wrong with %s', (text, problem) => {
+  ])('is refused when it is %s, with the problem', (text, problem) => {
     expect(problemsOf({ MAX_AMOUNTS: text })).toEqual([`MAX_AMOUNTS ${problem}.`]);
   });
 });
@@ -39,7 +39,7 @@ describe('the largest amount of a flow', () => {
   const above = (amount: string, currency: string, limit: string) =>
     tooMuch(bridge, bridge.input.parse(transferInput('r', { amount })), new Map([[currency, limit]]));
 
-  it('is allowed itself, and not the smallest part more, exactly', () => {
+  it('is allowed exactly, and not the smallest part more', () => {
     expect(above('150000', 'KES', '150000')).toBeUndefined();
     expect(above('150000.01', 'KES', '150000')).toMatchObject({
       path: 'amount',
@@ -50,7 +50,7 @@ describe('the largest amount of a flow', () => {
   });
 
   it.each(FLOW_KINDS.filter((kind) => flowOf(kind).moneyOf !== undefined))(
-    'is compared with a member of %s that says the amount',
+    'is compared with the member of %s that holds the amount',
     async (kind) => {
       const flow = flowOf(kind);
       const { card, ...example } = await exampleInput(kind, 'order-1');

@@ -24,17 +24,14 @@ describe('a bridge transfer that is not settled by its deadline', () => {
     return { reference, handle, view: await parked(handle) };
   };
 
-  test.each(['COMPLETED', 'FAILED', 'REFUNDED'])(
-    'is asked about with the %s that is claimed and not proven',
-    async (word) => {
-      const { handle, view } = await overdue('claimed', 'SETTLING', word);
-      expect(view.parked).toMatchObject({ reason: 'unverified_settlement', evidence: { proven: [] } });
-      expect(view.parked?.evidence['claimed']).toMatchObject([{ status: word }]);
-      await handle.terminate();
-    },
-  );
+  test.each(['COMPLETED', 'FAILED', 'REFUNDED'])('parks with the %s that is claimed and not proven', async (word) => {
+    const { handle, view } = await overdue('claimed', 'SETTLING', word);
+    expect(view.parked).toMatchObject({ reason: 'unverified_settlement', evidence: { proven: [] } });
+    expect(view.parked?.evidence['claimed']).toMatchObject([{ status: word }]);
+    await handle.terminate();
+  });
 
-  test('is asked about as not settled if what is claimed is no ending', async () => {
+  test('parks as not settled when what is claimed is no ending', async () => {
     const { handle, view } = await overdue('on-the-way', 'SETTLING', 'A_WORD_OF_TOMORROW');
     expect(view.parked).toMatchObject({ reason: 'no_settlement', evidence: { proven: [] } });
     await handle.signal('events', [trusted('COMPLETED')]);
@@ -49,7 +46,7 @@ describe('a bridge transfer that is not settled by its deadline', () => {
     expect(view.timeline.map(({ code }) => code).slice(-3)).toEqual(['order-taken', 'event-applied', 'ended']);
   });
 
-  test('ends by a proof that comes while a person is asked about a claim', async () => {
+  test('ends by a proof that comes while it is parked with a claim', async () => {
     const { handle } = await overdue('proven-late', 'COMPLETED');
     await handle.signal('events', [trusted('REFUNDED')]);
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
@@ -67,7 +64,7 @@ describe('a bridge transfer that is not settled by its deadline', () => {
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
   });
 
-  test('is asked about a second time if nothing has come by the time that a person gave', async () => {
+  test('parks a second time when nothing has come by the time that a person gave', async () => {
     const { handle } = await overdue('asked-again');
     await resolve(handle, 'keep-waiting');
     await decisions.bench.pass(61_000);

@@ -16,7 +16,7 @@ const read = (body: unknown) => bridgeTransferFlow.readEvent(body);
 const NOTHING = { reference_id: null, referenceId: '', currency: null, chain: null, token: '', amount: null };
 
 describe('an event of the bridge', () => {
-  test('is read whatever it says nothing about: null, an empty text or an empty list', () => {
+  test('is read when members are null, an empty text or an empty list', () => {
     const details = { crypto_payment: null, settlement_details: [], failure_details: '', refund_details: null };
     const body = { ...NOTHING, ...details, provider_reference_id: 'r-1', status: 'REFUNDED' };
     expect(read(body)).toEqual({ references: ['r-1'], status: 'REFUNDED', facts: {} });
@@ -34,7 +34,7 @@ describe('an event of the bridge', () => {
   test.each([
     { status: 'COMPLETED', failure_details: 'none', refund_details: 'none' },
     { status: 'FAILED', settlement_details: 'none' },
-  ])('is decided by its status: details of another one may have any form: %j', (body) => {
+  ])('is read by its status: details of another status may have any form: %j', (body) => {
     expect(read(body)?.facts['body']).toBeUndefined();
   });
 
@@ -53,13 +53,13 @@ describe('an event of the bridge', () => {
     ['the stage of its failure', { failure_details: { failure_stage: {} } }, { failureStage: UNREADABLE }],
     ['its currency', { status: 'COMPLETED', amount: 50, currency: { code: 'ZAR' } }, { currency: UNREADABLE }],
     ["its settlement's currency", { settlement_details: { currency: {} } }, { settlementCurrency: UNREADABLE }],
-  ])('says that %s cannot be read if it is there', (_, body, facts) => {
+  ])('has the fact that %s cannot be read when it is there', (_, body, facts) => {
     expect(read(body)).toMatchObject({ facts });
   });
 });
 
-describe('an event of any kind', () => {
-  test.each(FLOW_KINDS)('of a flow of the kind %s may say anything if its body or its data are no object', (kind) => {
+describe('an event of a flow', () => {
+  test.each(FLOW_KINDS)('of the kind %s counts as unreadable when its body or its data are no object', (kind) => {
     const seen = (body: unknown) => {
       const row = { id: 'e', source: 'webhook', proof: 'signature', body };
       return eventOfRow(flowIdOf(kind, 'r-1'), row as InboxRow);
@@ -70,7 +70,7 @@ describe('an event of any kind', () => {
   });
 
   test.each(FLOW_KINDS.filter((kind) => kind !== 'kyc-check'))(
-    'of a flow of the kind %s may say anything if its envelope holds nothing, and no status is beside it',
+    'of the kind %s counts as unreadable when its envelope is empty and no status is beside it',
     (kind) => {
       for (const data of [null, '', []]) {
         expect(flowOf(kind).readEvent({ event: 'a.name', data })).toMatchObject({
@@ -81,14 +81,14 @@ describe('an event of any kind', () => {
     },
   );
 
-  test('is not a confirmation by its name alone: it claims one, and may say anything', () => {
+  test('confirms nothing by its name alone: it claims a confirmation, and counts as unreadable', () => {
     const confirmed = { event: 'payment.confirmed', data: [] };
     for (const kind of ['bank-checkout', 'card-deposit', 'invoice-payment'] as const) {
       expect(flowOf(kind).readEvent(confirmed)).toMatchObject({ status: 'CONFIRMED', facts: { body: UNREADABLE } });
     }
   });
 
-  test('is filed as unreadable if nothing says its status, so that a decision about money sees that', () => {
+  test('is filed as unreadable when it has no status, so that a decision about money sees that', () => {
     const filed = (body: unknown) => labelCallback('bank-checkout', 'r-1', 'bank-checkout/r-1', body).status;
     expect(['text', { status: { code: 'PAID' } }, { event: 'a.name', data: 'PAID' }].map(filed)).toEqual(
       Array(3).fill(UNREADABLE),
@@ -96,7 +96,7 @@ describe('an event of any kind', () => {
     expect([{}, { status: 'PAID', amount: 'much' }].map(filed)).toEqual([null, 'PAID']);
   });
 
-  test('is a bare one if its data are an empty list, and an unread one under its reference if they are a text', () => {
+  test('is a bare one when its data are an empty list, and an unread one under its reference when they are a text', () => {
     const body = { event: 'transaction.withdrawal.status.updated', referenceId: 'r-1', status: 'SUCCESS' };
     const read = (data: unknown) => flowOf('bank-withdrawal').readEvent({ ...body, data });
     expect(read([])).toMatchObject({ references: ['r-1'], status: 'SUCCESS', facts: {} });
@@ -104,7 +104,7 @@ describe('an event of any kind', () => {
   });
 
   test.each(['bank-withdrawal', 'bank-checkout', 'card-deposit'] as const)(
-    'of a %s has the currency that it gives',
+    'of the kind %s has the currency that is in its body',
     (kind) => {
       const currencyIn = (body: object) => flowOf(kind).readEvent({ status: 'SUCCESSFUL', ...body })?.facts['currency'];
       expect(
@@ -114,7 +114,7 @@ describe('an event of any kind', () => {
   );
 });
 
-describe('a bridge transfer', () => {
+describe('a bridge transfer with an event that cannot be read', () => {
   const refunds = useRefundBench();
 
   test('is not refunded by us beside a REFUNDED that has null for a reference and objects for the asset', async () => {

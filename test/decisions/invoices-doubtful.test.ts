@@ -47,7 +47,7 @@ describe('an invoice that is to be paid', () => {
   test.each([
     ['is another one of three digits', '789', '780', { bankAccount: '…780' }],
     ['ends in other letters', '6200012AB', '6200012CD', { bankAccount: '…12CD' }],
-  ])('is not paid if its account %s: a person is asked', async (_, ours, accountNumber, theirs) => {
+  ])('is not paid when its account %s: a person is asked', async (_, ours, accountNumber, theirs) => {
     invoice = { accountNumber };
     const reference = newReference('account');
     const handle = await start(reference, { bank: { ...bank, accountNumber: ours }, deadlineSeconds: 360_000 });
@@ -85,7 +85,7 @@ describe('an invoice that is to be paid', () => {
     expect(await isPaidByUs(reference)).toBe(false);
   });
 
-  test('does not fail by a failed attempt beside an invoice that is PAID: its payment is followed on', async () => {
+  test('does not fail by a failed attempt when the invoice is PAID: its payment is followed', async () => {
     const reference = newReference('beside-ours');
     const handle = await start(reference, { deadlineSeconds: 360_000 });
     await noted(handle, 'accepted', '', 2);
@@ -110,7 +110,7 @@ describe('an invoice that is to be paid', () => {
   });
 });
 
-describe('the account of an invoice', () => {
+describe('the account that the record of an invoice shows', () => {
   const differing = (ours: string, shown: Record<string, unknown>) => {
     const { input, submissions } = flowOf('invoice-payment');
     const asked = input.parse({ referenceId: 'r', ...MONEY, bank: { ...bank, accountNumber: ours } });
@@ -127,7 +127,7 @@ describe('the account of an invoice', () => {
     ['shows only its end', '0012345678', { accountNumber: '****5678' }],
     ['is a number', '12345678', { accountNumber: 12_345_678 }],
     ['is short', '789', { accountNumber: '789' }],
-  ])('is ours if it %s', (_, ours, shown) => {
+  ])('is ours when it %s', (_, ours, shown) => {
     expect(differing(ours, shown)).toEqual([]);
   });
 
@@ -138,7 +138,7 @@ describe('the account of an invoice', () => {
     ...['0099****', '••••', '99######', '0099XXXX', '0099xxx1', '0099...', '0099…78', 'N/A', 'hidden', '78'].map(
       (masked): [string, Record<string, unknown>] => [`is ${masked}`, { accountNumber: masked }],
     ),
-  ])('says nothing if it %s', (_, shown) => {
+  ])('is neither ours nor another one when it %s', (_, shown) => {
     expect(differing('0012345678', shown)).toEqual([]);
   });
 
@@ -147,7 +147,7 @@ describe('the account of an invoice', () => {
     ['that is shorter', '0012345678', '678'],
     ['that ends in a letter', '0012345678', '001234567A'],
     ['that cannot be read', '789', ['789']],
-  ])('is another one by an end %s', (_, ours, accountNumber) => {
+  ])('is another one when it has an end %s', (_, ours, accountNumber) => {
     expect(differing(ours, { accountNumber })).toEqual(['bankAccount']);
   });
 });

@@ -25,14 +25,14 @@ async function start(kind: 'bank-checkout' | 'crypto-send' | 'offramp', ending: 
 const untrusted = (status: string) => trusted(status, { trusted: false, proof: null });
 const briefly = ({ id, status, receivedAt }: FlowEvent) => ({ id, status, receivedAt });
 
-describe('a person who is asked about a payment that only events report sees what is proven, why, and what is claimed', () => {
+describe('the evidence of a parked payment that only events report has what is proven, by what, and what is claimed', () => {
   const checkout = async () => {
     const { handle } = await start('bank-checkout', 'never');
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     return handle;
   };
 
-  test.each([[[]], [['PENDING']]])('if its events exclude one another, besides the claims %j', async (words) => {
+  test.each([[[]], [['PENDING']]])('when its events exclude one another, beside the claims %j', async (words) => {
     const handle = await checkout();
     const claims = words.map(untrusted);
     await handle.signal('events', [...claims, trusted('SUCCESSFUL'), trusted('FAILED')]);
@@ -47,7 +47,7 @@ describe('a person who is asked about a payment that only events report sees wha
     await handle.terminate();
   });
 
-  test('if a claim contradicts its proven failure', async () => {
+  test('when a claim contradicts its proven failure', async () => {
     const handle = await checkout();
     const claim = untrusted('SUCCESSFUL');
     await handle.signal('events', [claim, trusted('FAILED')]);
@@ -64,7 +64,7 @@ describe('a person who is asked about a payment that only events report sees wha
   });
 });
 
-test('a claimed success is no unverified settlement if the service can be asked: it says that there is none', async () => {
+test('a claimed success is no unverified settlement when a lookup of the service finds none', async () => {
   const { handle } = await start('crypto-send', 'never', { deadlineSeconds: 600 });
   await untilFlow(handle, ({ view }) => view.stage === 'tracking');
   const claim = untrusted('SUCCESSFUL');
@@ -74,7 +74,7 @@ test('a claimed success is no unverified settlement if the service can be asked:
   await handle.terminate();
 });
 
-test('a refund that failed, and that the service did all the same while a person is asked, ends the flow as refunded', async () => {
+test('a refund that failed, and that the service made while the flow is parked, ends the flow as refunded', async () => {
   const { reference, handle } = await start('offramp', 'refund-failed');
   expect((await parked(bench, handle)).view.parked?.reason).toBe('refund_failed');
   const { service } = bench.deps;

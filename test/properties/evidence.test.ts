@@ -93,7 +93,7 @@ describe('a trusted event that differs from what its flow knows', () => {
     expect([taken, flow.serviceReference, trustedSay(evidence)]).toEqual([[], null, 'other']);
   });
 
-  test('says so without a status, too, and shows what is proven before what differs', () => {
+  test('conflicts without a status, too, and what is proven is shown before what differs', () => {
     const { evidence, fateOf, notes } = listening();
     fateOf({ ...trusted('', { facts: OTHER, source: 'settlement' }), status: null });
     expect(notes).toEqual([['event-differs', 'provider']]);
@@ -101,7 +101,7 @@ describe('a trusted event that differs from what its flow knows', () => {
     expect(trustedSay(evidence)).toBe('shown');
   });
 
-  test('is one whose body is not opened yet, until the event itself comes', () => {
+  test('conflicts while its body is not opened, until the event itself comes', () => {
     const { evidence, fateOf } = listening();
     const event = trusted('SUCCESSFUL');
     const other = trusted('PENDING', { facts: OTHER });
@@ -136,7 +136,7 @@ describe('an untrusted event', () => {
     ]);
   });
 
-  test('is more than a claim once a trusted one has its status, unless it says something else besides', () => {
+  test('is no claim any more once a trusted one has its status, except for a fact that differs', () => {
     const { evidence, fateOf, results } = listening();
     const [same, differing, other] = [
       untrusted('PENDING'),
@@ -185,7 +185,7 @@ describe('an untrusted event', () => {
   });
 });
 
-describe('an untrusted event that a person says is true', () => {
+describe('an untrusted event that a person trusts', () => {
   const claimed = () => {
     const opened = listening();
     const [event, other] = [untrusted('SUCCESSFUL'), untrusted('FAILED')];
@@ -202,7 +202,7 @@ describe('an untrusted event that a person says is true', () => {
     expect(results()[event.id]).toBe('applied');
   });
 
-  test('and that differs from what we know is not taken yet: both sides are shown first', () => {
+  test('is not applied when it differs from what the flow knows: both sides are shown first', () => {
     const { flow, evidence, taken, event, other } = claimed();
     const rules: EventRules = { known: () => KNOWN, differs: () => ['amount'], seen: () => false, apply: () => true };
     trustClaimed(flow, evidence, rules, event);
@@ -211,7 +211,7 @@ describe('an untrusted event that a person says is true', () => {
   });
 });
 
-test('who says it: the settlement provider speaks by its own source alone', () => {
+test('an entry is by the settlement provider only for an event of its own source', () => {
   const sources = ['settlement', 'callback', 'webhook'] as const;
   expect(sources.map((source) => whoSays(trusted('PENDING', { source })))).toEqual(['provider', 'service', 'service']);
 });

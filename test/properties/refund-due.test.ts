@@ -6,14 +6,14 @@ import { factsTogether, fundsHeld, refundBegun, saysPaid } from '../../workflows
 
 const NO_CLAIM = { cameIn: {}, unverified: [] };
 
-describe('a refund', () => {
+describe('the refund of a failed bridge transfer', () => {
   it.each(['PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING'] as const)('is due after %s and a bare FAILED', (status) => {
     const statuses = foldStatus(foldStatus(NOTHING_SEEN, status), 'FAILED');
     expect(fundsHeld({ failure: trusted('FAILED'), statuses, ...NO_CLAIM })).toBe('shown');
   });
 
   it.each([{ refundAnnounced: 'true' }, { cryptoReceivedAt: '2026-01-01T00:00:00Z' }, { failureStage: 'SETTLEMENT' }])(
-    'is due if the FAILED says so itself: %j',
+    'is due when the FAILED itself has %j',
     (facts) => {
       const statuses = foldStatus(NOTHING_SEEN, 'FAILED');
       expect(fundsHeld({ failure: trusted('FAILED', { facts }), statuses, ...NO_CLAIM })).toBe('shown');
@@ -21,7 +21,7 @@ describe('a refund', () => {
   );
 
   it.each(['COMPLETED', 'Success', 'PROCESSING', 'IN_PROGRESS', 'initiated', 'SENT', 'a word of tomorrow'])(
-    'may be made by the service already if a FAILED says %j about it, in any order of the events',
+    'may be under way at the service when a FAILED has the refund status %j, in any order of the events',
     (refundStatus) => {
       const said = { refundAnnounced: 'true', refundStatus };
       for (const other of [{}, { refundAnnounced: 'true' }, { refundAnnounced: 'true', refundStatus: 'PENDING' }]) {
@@ -45,7 +45,7 @@ describe('a refund', () => {
   );
 
   it.each(['PENDING', 'FAILED', 'not_started', 'REJECTED', ' '])(
-    'is announced at most if a FAILED says %j about it',
+    'is at most announced when a FAILED has the refund status %j',
     (refundStatus) => expect(refundBegun({ refundAnnounced: 'true', refundStatus })).toBe(false),
   );
 
@@ -82,7 +82,7 @@ describe('a refund', () => {
   });
 
   it.each([{ cryptoReceivedAt: UNREADABLE }, { failureStage: UNREADABLE }, { body: UNREADABLE }])(
-    'is neither due nor ruled out by a failure of an early stage if what is known beside it says %j',
+    'is neither due nor ruled out by a failure of an early stage beside %j',
     (said) => {
       const failure = trusted('FAILED', { facts: { failureStage: 'deposit' } });
       const statuses = NOTHING_SEEN;
@@ -94,14 +94,14 @@ describe('a refund', () => {
     },
   );
 
-  it('is due if an event besides the failure says when the crypto came in', () => {
+  it('is due when an event beside the failure has the time at which the crypto came in', () => {
     const failure = trusted('FAILED', { facts: { failureStage: 'deposit' } });
     const cameIn = { cryptoReceivedAt: '2026-01-01T00:00:00Z' };
     expect(fundsHeld({ failure, statuses: NOTHING_SEEN, cameIn, unverified: [] })).toBe('shown');
   });
 
   it.each(['refundStartedAt', 'refundMethodUsed', 'refundHash'])(
-    'is begun if a FAILED gives its %s, readable or not, whatever its status says, in any order of the events',
+    'is begun when a FAILED has %s, readable or not, beside any refund status, in any order of the events',
     (sign) => {
       for (const fact of ['2026-01-01T00:00:00Z', UNREADABLE]) {
         const begun = { refundStatus: 'PENDING', [sign]: fact };
@@ -113,12 +113,12 @@ describe('a refund', () => {
     },
   );
 
-  it('is not begun if no event says a word of it', () => {
+  it('is not begun when no event has a fact about it', () => {
     expect([{}, { refundStatus: '' }, { refundStatus: ' , ' }].map(refundBegun)).toEqual([false, false, false]);
   });
 });
 
-describe('an event', () => {
+describe('an event of a bridge transfer', () => {
   it.each<[string | null, Record<string, string>, boolean]>([
     ['DEPOSIT_INITIATED', {}, false],
     ['DEPOSIT_CONFIRMED', {}, false],
@@ -131,14 +131,14 @@ describe('an event', () => {
     ['FAILED', { failureStage: UNREADABLE }, true],
     ['FAILED', { cryptoReceivedAt: UNREADABLE }, true],
     ['FAILED', { refundAnnounced: 'true' }, true],
-  ])('of %s with %j says that the crypto was paid: %s', (status, facts, isPaid) => {
+  ])('of status %s with %j proves that the crypto was paid: %s', (status, facts, isPaid) => {
     expect(saysPaid({ ...trusted('FAILED', { facts }), status })).toBe(isPaid);
   });
 });
 
-describe('two failures of one transfer', () => {
+describe('two failures of one bridge transfer', () => {
   const owing = { refundAnnounced: 'true', refundCryptoAmount: '5' };
-  it('say together what the one says that owes a refund, in any order, and else what the first one says', () => {
+  it('have together the facts of the one that owes a refund, in any order, and else those of the first', () => {
     const other = { refundCryptoAmount: '7', serviceReference: 's' };
     const both = { ...owing, serviceReference: 's' };
     expect(factsTogether(owing, other)).toEqual(both);
@@ -147,14 +147,14 @@ describe('two failures of one transfer', () => {
     expect(factsTogether({ token: 'USDC' }, { token: 'USDT' })).toEqual({ token: 'USDC' });
   });
 
-  it('say each word about the refund of the service once, in the order in which they came', () => {
+  it('have together each refund status of the service once, in the order in which they came', () => {
     const words = (first: string, second: string) =>
       factsTogether({ refundStatus: first }, { refundStatus: second })['refundStatus'];
     expect(words('PENDING', 'COMPLETED')).toBe('PENDING, COMPLETED');
     expect(words('PENDING, COMPLETED', 'PENDING')).toBe('PENDING, COMPLETED');
   });
 
-  it('say nothing together that neither says', () => {
+  it('have together no fact that neither has', () => {
     expect(factsTogether({}, {})).toStrictEqual({});
     expect(factsTogether({ failureStage: 'kyc' }, {})).toStrictEqual({ failureStage: 'kyc' });
   });

@@ -29,8 +29,8 @@ const record = { referenceId: 'r-1', status: 'PENDING', id: 's-1', customerKey: 
 const envelope = (data: unknown) => ({ success: true, message: 'ok', data });
 const refusedWith = (members: object) => sent(400, { success: false, message: 'no', ...members });
 
-describe('what is judged of a request', () => {
-  it('that was not sent, or whose answer did not come, is why', () => {
+describe('judge, which reads an answer of the service', () => {
+  it('returns not-sent or no answer with the reason when the exchange itself failed', () => {
     expect(judged('sendCrypto', { kind: 'not-sent', reason: 'dns' })).toMatchObject({
       name: 'NotSentError',
       reason: 'dns',
@@ -50,19 +50,19 @@ describe('what is judged of a request', () => {
     [403, 'http-status'],
     [199, 'http-status'],
     [500, 'http-status'],
-  ])('with the status %d is in doubt (%s)', (httpStatus, reason) => {
+  ])('is in doubt about a request that is answered with status %d (%s)', (httpStatus, reason) => {
     expect(sent(httpStatus, '<html>')).toMatchObject({ name: 'UnknownOutcomeError', reason, httpStatus });
     expect(read(httpStatus, '<html>')).toMatchObject({ name: 'ServiceUnavailableError', reason, httpStatus });
   });
 
-  it('waits for as long as a 429 of the service asks, in its header or its body', () => {
+  it('asks to wait for as long as a 429 of the service demands, in its header or its body', () => {
     const limited = { success: false, message: 'Too many requests' };
     expect(judged('sendCrypto', answer(429, limited, { 'retry-after': '7' }))).toMatchObject({ retryAfterMs: 7_000 });
     expect(sent(429, { ...limited, retry_after: 9 })).toMatchObject({ name: 'RateLimitedError', retryAfterMs: 9_000 });
     expect(sent(401, limited)).toMatchObject({ name: 'TurnedAwayError', reason: 'unauthorized' });
   });
 
-  it('is turned away for a read by a 401 or a 429 of anything on the way: nothing is lost by asking again', () => {
+  it('finds a read turned away by a 401 or a 429 of any party on the way, since it can be asked again', () => {
     expect(judged('getCryptoSend', answer(429, '<html>', { 'retry-after': '7' }))).toMatchObject({
       name: 'RateLimitedError',
       retryAfterMs: 7_000,
@@ -72,7 +72,7 @@ describe('what is judged of a request', () => {
   });
 
   it.each([400, 401, 403, 404, 409, 422, 429])(
-    'with the status %d is in doubt unless the service wrote it: for money and the account unknown, else asked again',
+    'is in doubt about status %d when the service did not write the body: unknown for money and the account, asked again otherwise',
     (httpStatus) => {
       const foreign = [
         '',
@@ -101,7 +101,7 @@ describe('what is judged of a request', () => {
     },
   );
 
-  it('in doubt keeps what its answer says for a person, redacted, by whomever it is', () => {
+  it('keeps the text of an answer in doubt for a person, redacted, whoever wrote it', () => {
     const redact = (text: string) => text.replaceAll('secret', '…');
     const text = (httpStatus: number, body: unknown) => (sent(httpStatus, body, { redact }) as { text?: string }).text;
     expect(text(403, { title: 'Forbidden', detail: 'rule secret' })).toBe('Forbidden: rule …');
@@ -112,7 +112,7 @@ describe('what is judged of a request', () => {
   });
 
   it.each(Object.entries(OWN_ERROR_BODIES))(
-    'is refused in the own body of the service that is "%s", and a duplicate in every status if that says so',
+    'finds a refusal in a body of the service of the form "%s", and a duplicate in every status when the body names one',
     (name, { example }) => {
       // The fourth repeats the status.
       const at = (httpStatus: number) => ('statusCode' in example ? { ...example, statusCode: httpStatus } : example);
@@ -129,16 +129,16 @@ describe('what is judged of a request', () => {
     },
   );
 
-  it('is read, although the answer of a report has no data at all', () => {
+  it('accepts the answer to a report, which has no data', () => {
     expect(judged('reportSettlement', answer(201, { success: true, message: 'ok' }))).toEqual({});
   });
 
-  it('is unknown for money, and a broken contract for a read, if the data has another shape', () => {
+  it('finds data of another shape unknown for money, and a broken contract for a read', () => {
     expect(sent(200, envelope({ id: {} }))).toMatchObject({ name: 'UnknownOutcomeError', reason: 'wrong-shape' });
     expect(read(200, envelope({ status: 'PENDING', referenceId: [] }))).toMatchObject({ name: 'ContractBrokenError' });
   });
 
-  it('is a record of another reference only by the member that the request was made with', () => {
+  it('finds a record of another reference only by the member that the request was made with', () => {
     const ours = { reference: 'r-1' };
     expect(read(200, envelope({ ...record, referenceId: 'r-2' }), ours)).toMatchObject({
       name: 'ContractBrokenError',
@@ -158,21 +158,21 @@ describe('what is judged of a request', () => {
     expect(judged('getMobileMoneyDeposit', answer(200, envelope(mobileMoney)), ours)).toMatchObject(mobileMoney);
   });
 
-  it('is a duplicate by the status of its record for money, and just its status for a read', () => {
+  it('finds a duplicate by the status of a record for money, and only a status for a read', () => {
     const duplicate = envelope({ ...record, status: 'DUPLICATE_REFERENCE' });
     expect(sent(200, duplicate)).toMatchObject({ name: 'DuplicateReferenceError', httpStatus: 200 });
     expect(read(200, duplicate)).toMatchObject({ status: 'DUPLICATE_REFERENCE' });
     expect(sent(200, envelope({ ...record, status: 'NOT_DUPLICATE' }))).toMatchObject({ status: 'NOT_DUPLICATE' });
   });
 
-  it('is refused for a read by a 2xx that says no, whatever record is with it', () => {
+  it('finds a read refused by a 2xx with success: false, whatever record is beside it', () => {
     const no = { success: false, message: 'no', data: record };
     expect(read(200, no)).toMatchObject({ name: 'RejectedError', message: 'no', isNotFound: false });
     expect(sent(200, no)).toMatchObject({ name: 'UnknownOutcomeError', reason: 'contradictory' });
     expect(sent(200, { success: false, error_code: 'E_1' })).toMatchObject({ name: 'RejectedError', code: 'E_1' });
   });
 
-  it('is about its reference only for what binds', () => {
+  it('finds a refusal to be about the reference only for operations that bind one', () => {
     const duplicate = { success: false, message: 'Transaction already exists' };
     expect(read(400, duplicate)).toMatchObject({ name: 'RejectedError', isAboutReference: false });
     expect(read(409, duplicate)).toMatchObject({ name: 'RejectedError', httpStatus: 409 });
@@ -182,14 +182,14 @@ describe('what is judged of a request', () => {
   });
 });
 
-describe('what a refusal says', () => {
+describe('a refusal of the service, as judge reads it,', () => {
   it.each([
     [{ message: 'a', error: 'b' }, 'a'],
     [{ message: ' ', error: ' b ', error_code: 'E1' }, 'b'],
     [{ message: undefined, error: 'b', error_code: 'E1' }, 'b'],
     [{ message: ['a', { not: 'text' }, 'b'] }, 'a; b'],
     [{ message: 7 }, '7'],
-  ])('is its message, or its error: %j', (members, message) => {
+  ])('has the text of its message, or else of its error: %j', (members, message) => {
     expect(refusedWith(members)).toMatchObject({ name: 'RejectedError', message, hasReason: true });
   });
 
@@ -205,12 +205,12 @@ describe('what a refusal says', () => {
     expect(refusedWith(members)).toMatchObject({ name: 'RejectedError', code });
   });
 
-  it('is its code alone, if there is no message', () => {
+  it('has its code for a text when there is no message', () => {
     const silent = sent(400, { success: false, error_code: 'E1' });
     expect(silent).toMatchObject({ name: 'RejectedError', hasReason: true, code: 'E1' });
   });
 
-  it('is redacted, both text and code', () => {
+  it('has a redacted text and a redacted code', () => {
     const redact = (text: string) => text.replaceAll('secret', '…');
     const body = { success: false, message: 'the secret', code: 'secret-1' };
     expect(sent(400, body, { redact })).toMatchObject({ message: 'the …', code: '…-1' });
@@ -251,7 +251,7 @@ describe('what a refusal says', () => {
     [{ message: 'the card has expired' }, false],
     [{ message: 'bad rate' }, false],
     [{ message: 'the corporate card expired' }, false],
-  ])('may be that the quote ran out: %j', (members, isRateExpired) => {
+  ])('is of an expired quote, or not, by its words: %j', (members, isRateExpired) => {
     expect(refusedWith(members)).toMatchObject({ isRateExpired });
   });
 
@@ -264,7 +264,7 @@ describe('what a refusal says', () => {
     },
   );
 
-  it('is looked for in texts within texts, and in the names of members, to a depth and a number', () => {
+  it('is searched for a duplicate in texts within texts and in names of members, to a depth and a number', () => {
     const isDuplicate = (errors: unknown) => (refusedWith({ errors }) as Error).name === 'DuplicateReferenceError';
     const within = (depth: number): unknown => (depth === 0 ? 'already exists' : [within(depth - 1)]);
     expect([1, 4, 5, 6, 7].map((depth) => isDuplicate(within(depth)))).toEqual([true, true, true, false, false]);
@@ -273,7 +273,7 @@ describe('what a refusal says', () => {
     expect(isDuplicate([7, null, true])).toBe(false);
   });
 
-  it('is not read in the words of the reference itself', () => {
+  it('is no duplicate by the words of the reference itself', () => {
     const body = { success: false, message: 'r-already-exists is too long' };
     expect(sent(400, body, { reference: 'r-already-exists' })).toMatchObject({ name: 'RejectedError' });
     expect(sent(400, body)).toMatchObject({ name: 'DuplicateReferenceError' });
@@ -290,7 +290,7 @@ describe('what a refusal says', () => {
     [{ statusCode: 404, message: 'gone', error: 'Not Found', data: {} }, true],
     [{ success: false, message: 'gone', detail: 'no route' }, false],
     [{ success: false, message: 'Cannot GET /api/v3/onramp' }, false],
-  ])('in a 404 is that there is no record, or nothing of it: %j', (body, isNotFound) => {
+  ])('is of a missing record in a 404 only by a body that says so: %j', (body, isNotFound) => {
     expect(read(404, body)).toMatchObject({ name: 'RejectedError', isNotFound });
     const at400 = 'statusCode' in body ? { ...body, statusCode: 400 } : body;
     expect(read(400, at400)).toMatchObject({ isNotFound: false });
@@ -304,15 +304,15 @@ describe('what a refusal says', () => {
     { message: 'no such invoice' },
     { detail: 'x', reason: 'unknown order' },
     { statusCode: 404, message: 'Deposit not found', error: 'Not Found' },
-  ])('in a 404 that the service did not write is nothing: %j', (body) => {
+  ])('is not found in a 404 that the service did not write: %j', (body) => {
     expect(read(404, body)).toMatchObject({ name: 'ServiceUnavailableError', httpStatus: 404 });
   });
 });
 
-describe('numbers in JSON', () => {
+describe('the JSON of the service', () => {
   const json = (text: string) => readJson(bytes(text));
 
-  it('are numbers if JavaScript keeps them, and otherwise the text of the very amount', () => {
+  it('holds numbers where JavaScript keeps every digit, and otherwise their text', () => {
     expect(json('[0, -7, 999999999999999, 1.50, 2e3, -0.0, 0.1]')).toEqual([
       0, -7, 999_999_999_999_999, 1.5, 2_000, 0, 0.1,
     ]);
@@ -326,12 +326,12 @@ describe('numbers in JSON', () => {
     expect(Object.is(json('-0.0'), 0)).toBe(true);
   });
 
-  it('longer than any amount stay as they came', () => {
+  it('holds numbers that are longer than any amount as their text', () => {
     const long = `1${'0'.repeat(130)}.5`;
     expect(json(long)).toBe(long);
   });
 
-  it('beside null and nested lists are read, without any __proto__ in them', () => {
+  it('holds null and nested lists, and no __proto__', () => {
     expect(json('{"a":null,"b":[[{"__proto__":{"x":1},"c":1}]]}')).toEqual({ a: null, b: [[{ c: 1 }]] });
     const [inner] = (json('[[{"__proto__":{"x":1}}]]') as object[][])[0] ?? [];
     expect(Object.keys(inner ?? { not: 'there' })).toEqual([]);
@@ -339,7 +339,7 @@ describe('numbers in JSON', () => {
     expect(json('null')).toBeNull();
   });
 
-  it('that cannot be read are an error with a name of its own, and without the text', () => {
+  it('throws UnreadableJsonError without the text when it cannot be read', () => {
     expect(() => json('{"secret":01}')).toThrow(
       expect.objectContaining({ name: 'UnreadableJsonError', message: expect.not.stringContaining('secret') }),
     );

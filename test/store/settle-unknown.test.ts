@@ -79,14 +79,14 @@ describe('a POST whose outcome is unknown', () => {
       });
     });
 
-    it('cannot be told if a fact of ours cannot be read in the record', async () => {
+    it('is doubtful if a fact of ours cannot be read in the record', async () => {
       const record = { ...theirs, cryptoAmount: undefined };
       expect(await found(record)).toEqual({ lookup: 'cannot-tell', why: expect.any(String) });
       const { cryptoAmount: _ours, ...others } = ours;
       expect(await found(record, others)).toEqual({ lookup: 'shown', answer: record });
     });
 
-    it('is absent only if the service itself says that it has no record', async () => {
+    it('is absent only if the service itself answers that it has no record', async () => {
       expect(await (await post(missing)).lookedUp()).toEqual({ lookup: 'absent' });
       expect(await (await post(refuses)).lookedUp()).toEqual({
         lookup: 'cannot-tell',
@@ -103,7 +103,7 @@ describe('a POST whose outcome is unknown', () => {
       expect(await (await post(unasked, 'createBankWithdrawal')).lookedUp()).toEqual({ lookup: 'no-lookup' });
     });
 
-    it('is not shown by a record that may be older than it, unless the service said that it knows the reference', async () => {
+    it('is not shown by a record that may be older than it, unless the service reported a duplicate of the reference', async () => {
       const older = { status: 'PENDING', invoice: {} };
       const { lookedUp } = await post(shows(older), 'createInvoice');
       expect(await lookedUp({ expect: { amount: '1' } })).toEqual({
@@ -203,7 +203,7 @@ describe('a POST whose outcome is unknown', () => {
     const other = { expect: { cryptoAmount: '8' } };
     const differs = shows({ cryptoAmount: '7.5' });
 
-    it('is other at once if the service has something else, and is asked about again once a person knows that', async () => {
+    it('is other at once if the service has something else, and is looked up again once a person has seen that', async () => {
       const { send, settle } = await post(differs);
       await send();
       expect(await settle(other)).toMatchObject({ lookup: 'other', ours: other.expect });
@@ -212,7 +212,7 @@ describe('a POST whose outcome is unknown', () => {
       expect(await settle({ ...parked, parkedWith: 'cannot-tell' })).toMatchObject({ lookup: 'other' });
     });
 
-    it('is asked about in its window, and cannot be told at its end if the service refused the lookup', async () => {
+    it('is looked up in its window, and is doubtful at its end if the service refused the lookup', async () => {
       const { send, settle } = await post(refuses);
       await send();
       await expect(settle({ timeScale: 1 }, WINDOW_MS - 1)).rejects.toMatchObject({
@@ -247,13 +247,13 @@ describe('a POST whose outcome is unknown', () => {
       expect(await settle({}, WINDOW_MS)).toMatchObject({ lookup: 'shown', answer: { status: 'PENDING' } });
     });
 
-    it('is asked about again after a miss inside its window', async () => {
+    it('is looked up again after a miss inside its window', async () => {
       const { settle, asked } = await shownAt(4);
       await expect(settle({}, WINDOW_MS - 1)).rejects.toMatchObject({ type: 'not_yet', nonRetryable: false });
       expect(asked.times).toBe(1);
     });
 
-    it('has one more window after an outage in the first one, and cannot be told after an outage in that', async () => {
+    it('has one more window after an outage in the first one, and is doubtful after an outage in that', async () => {
       const { settle } = await shownAt(9);
       const outageMs = WINDOW_MS + 1;
       await expect(settle({}, 2 * WINDOW_MS - 1, outageMs)).rejects.toMatchObject({ type: 'not_yet' });
@@ -274,7 +274,7 @@ describe('a POST whose outcome is unknown', () => {
       expect((await claim())?.phase).toBe('rejected');
     });
 
-    it('stays open against a noted refusal if the service also said that it knows the reference', async () => {
+    it('stays open against a noted refusal if the service also reported a duplicate of the reference', async () => {
       const { settle, claim } = await refused();
       expect(await settle({ windowMs: 0, saidToExist: true })).toEqual(open);
       expect((await claim())?.phase).toBe('sending');
