@@ -45,7 +45,7 @@ export const DUPLICATE_WORDS: readonly string[] = [
   'is unique',
 ];
 
-/** What a service may call the existing record: together with one of these, the word "already" is enough. */
+/** What a service may call the existing record: together with one of these, each of `DUPLICATE_STATES` is enough. */
 export const DUPLICATE_SUBJECTS: readonly string[] = [
   'reference',
   'transaction',
@@ -55,6 +55,21 @@ export const DUPLICATE_SUBJECTS: readonly string[] = [
   'invoice',
   'order',
   'request',
+];
+
+/** What a service may say that the record is doing: of a POST that has just come, only an earlier one can be there. */
+export const DUPLICATE_STATES: readonly string[] = [
+  'already',
+  'exists',
+  'in progress',
+  'being processed',
+  'is processing',
+  'is pending',
+  'been paid',
+  'been initiated',
+  'been made',
+  'been created',
+  'been completed',
 ];
 
 /** Words for the reference itself: a refusal that contains one of them is about the reference. */
@@ -68,7 +83,7 @@ export function saysOfReference(texts: readonly string[], more: readonly string[
   const said = texts.map(inWords);
   const has = (text: string, words: readonly string[]) => words.some((word) => text.includes(inWords(word).trimEnd()));
   const isDuplicate = (text: string) =>
-    has(text, DUPLICATE_WORDS) || has(text, more) || (has(text, ['already']) && has(text, DUPLICATE_SUBJECTS));
+    has(text, DUPLICATE_WORDS) || has(text, more) || (has(text, DUPLICATE_STATES) && has(text, DUPLICATE_SUBJECTS));
   if (said.some(isDuplicate)) return 'duplicate';
   return said.some((text) => has(text, REFERENCE_WORDS)) ? 'about-it' : 'nothing';
 }

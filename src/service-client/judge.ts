@@ -92,8 +92,7 @@ function bodyOf(operation: Operation, { httpStatus, bytes }: Answer, options: Ju
   if (!isOwn(httpStatus, value)) return said('foreign');
   if (isDone(value)) return said(isMoney && saysDuplicate(asObject(value)['data']) ? 'duplicate' : 'done');
   // It says "no" and contains a whole record with its reference: neither is believed.
-  const isSuccess = httpStatus >= 200 && httpStatus <= 299;
-  if (isMoney && isSuccess && operation.data.safeParse(asObject(value)['data']).success) return said('contradictory');
+  if (isMoney && operation.data.safeParse(asObject(value)['data']).success) return said('contradictory');
   return said(error.ofReference === 'duplicate' ? 'duplicate' : 'refused');
 }
 
@@ -185,6 +184,8 @@ const MAX_FIELDS = 20;
 const SAYING = ['message', 'error', 'error_code', 'code', 'status', 'reason', 'detail'] as const;
 const MAX_TEXTS = 100;
 const MAX_DEPTH = 4;
+/** No pattern sees more of a text: whoever writes an answer must not decide how long we read it. */
+const MAX_TEXT_LENGTH = 1_000;
 
 /**
  * Reads an error body, whosever it is (`OWN_ERROR_BODIES`). Never throws.
@@ -203,7 +204,7 @@ function readErrorBody(
   const errors = data['errors'] ?? root['errors'];
   const said = [root, data].flatMap((part) => SAYING.map((member) => part[member]));
   const texts = [...said.flatMap((value) => textsIn(value)), ...textsIn(errors)].map((text) =>
-    request.reference === undefined ? text : text.replaceAll(request.reference, ' '),
+    request.reference === undefined ? text : withoutReference(text, request.reference),
   );
   return {
     message,
@@ -217,6 +218,16 @@ function readErrorBody(
   };
 }
 
+const IN_WORD = /[\p{L}\p{N}]/u;
+
+/** Where it stands alone: a reference of one letter is in every word. */
+function withoutReference(text: string, reference: string): string {
+  return text.split(reference).reduce((before, after) => {
+    const isInWord = IN_WORD.test(before.at(-1) ?? '') || IN_WORD.test(after.at(0) ?? '');
+    return `${before}${isInWord ? reference : ' '}${after}`;
+  });
+}
+
 /** A router's reason: a path, or a word for one. Its 404 says nothing about a record. */
 const ROUTE = /\b(route|endpoint|static resource|upstream|application|host|method)\b|\w\/\w|(^|\s)\/\w/i;
 /** `data` of an envelope that says DUPLICATE in the status of a record. */
@@ -225,6 +236,7 @@ const saysDuplicate = (data: unknown): boolean => /^DUPLICATE/i.test(asText(asOb
 function fieldsOf(errors: unknown): string[] {
   const entries = Array.isArray(errors) ? errors : Object.keys(asObject(errors)).map((field) => ({ field }));
   return entries
+    .slice(0, MAX_TEXTS)
     .map((entry) => asObject(entry))
     .map((entry) => entry['path'] ?? entry['field'] ?? entry['param'] ?? entry['property'])
     .map((field) => (Array.isArray(field) ? field.join('.') : field))
@@ -234,18 +246,26 @@ function fieldsOf(errors: unknown): string[] {
 
 /** Every text in it, with the names of its members: `{referenceId: ['has been taken']}` names the reference. */
 function textsIn(value: unknown, depth = 0): string[] {
-  if (typeof value === 'string') return [value];
+  if (typeof value === 'string') return [cut(value)];
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
   const members = Array.isArray(value) ? value.map((entry) => ['', entry] as const) : Object.entries(value);
-  return members.flatMap(([name, inner]) => [name, ...textsIn(inner, depth + 1)]).slice(0, MAX_TEXTS);
+  return members
+    .slice(0, MAX_TEXTS)
+    .flatMap(([name, inner]) => [cut(name), ...textsIn(inner, depth + 1)])
+    .slice(0, MAX_TEXTS);
 }
 
 /** Some pages give `message` as a list of sentences. */
 function asText(value: unknown): string | undefined {
-  if (Array.isArray(value)) return asText(value.filter((entry) => typeof entry === 'string').join('; '));
+  if (Array.isArray(value)) {
+    return asText(value.slice(0, MAX_TEXTS).filter((entry) => typeof entry === 'string').join('; ')); // prettier-ignore
+  }
   if (typeof value === 'number') return String(value);
-  return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
+  const text = typeof value === 'string' ? cut(value).trim() : '';
+  return text === '' ? undefined : text;
 }
+
+const cut = (text: string): string => text.slice(0, MAX_TEXT_LENGTH);
 
 /** The bytes are no JSON text that has one meaning. */
 export class UnreadableJsonError extends Error {

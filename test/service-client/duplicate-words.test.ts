@@ -37,6 +37,11 @@ describe('a refusal calls the reference a duplicate', () => {
     'providerReferenceId should be unique',
     'A deposit with this id exists already',
     'transaction was already made',
+    'Transaction exists',
+    'A withdrawal with this id exists',
+    'Invoice has been paid',
+    'Payment in progress',
+    'Transaction is being processed',
     'DUPLICATE_TRANSACTION',
     'duplicated reference',
     'E11000 dup key error collection',
@@ -99,6 +104,12 @@ describe('a refusal is about the reference', () => {
       name: 'RejectedError',
       isAboutReference: false,
     });
+  });
+});
+
+it.each(['t', 'e', 'transaction'])('a refusal of the reference %j still says "duplicate"', async (reference) => {
+  expect(await deposit(400, refused('Duplicate transaction'), [], reference)).toMatchObject({
+    name: 'DuplicateReferenceError',
   });
 });
 

@@ -60,7 +60,7 @@ function expectedOf(by: By, status: number, lookup: Lookup | 'none', before: Bef
   if (by === 'duplicate') return { outcome: 'duplicate', phase: 'sending' };
   if (by === 'success') return isSuccess(status) ? { outcome: 'accepted', phase: 'answered' } : UNKNOWN;
   if (by === 'foreign') return UNKNOWN;
-  if (by === 'record' && isSuccess(status)) return UNKNOWN;
+  if (by === 'record') return UNKNOWN;
   if (status === 409) return { outcome: 'duplicate', phase: 'sending' };
   if (status === 401) return { outcome: 'unauthorized', phase: 'reserved' };
   if (status === 429) return { outcome: 'rate_limited', phase: 'reserved' };
