@@ -1,6 +1,8 @@
 import type { z } from 'zod';
 import type { OperationName } from '../contract/index.js';
 import type { FlowKind, ParkReason } from '../protocol/vocabulary.js';
+import { UNREADABLE } from '../protocol/messages.js';
+import { PLAIN_WORD } from './callback.js';
 import type { CarriedOut, FlowReads } from './service-interface.js';
 
 /** The content of an event, read tolerantly from a webhook's body. */
@@ -175,7 +177,16 @@ function asOfItsObject(
   if (name === 'refund.completed' && refundedWord !== undefined) {
     return { ...reading, status: refundedWord, isClaim: true };
   }
-  return reading.status === null ? reading : { ...reading, status: `${object} ${reading.status}` };
+  const status = reading.status === null ? null : `${object} ${reading.status}`;
+  return object === 'refund' ? { ...reading, status, facts: withRefundWord(reading, name) } : { ...reading, status };
+}
+
+/** `refund.initiated` says by its name how the refund goes, whatever its status. */
+function withRefundWord({ facts }: EventReading, name: unknown): EventReading['facts'] {
+  const said = String(name).replace(/^refund\./, '');
+  const word = PLAIN_WORD.test(said) ? said : UNREADABLE;
+  const words = [...(facts['refundStatus'] === undefined ? [] : [facts['refundStatus']]), word];
+  return { ...facts, refundStatus: words.join(', ') };
 }
 
 /** A definition of any kind: parse with `input` first. */

@@ -177,6 +177,7 @@ describe('an untrusted event beside a proven FAILED of a transfer', () => {
       statuses: foldStatus(NOTHING_SEEN, 'FAILED'),
       failure: trusted('FAILED', { facts: stage }),
       cameIn: {},
+      theirRefund: {},
       unverified: [{ ...claim, trusted: false, proof: null }],
     } as unknown as Transfer);
 

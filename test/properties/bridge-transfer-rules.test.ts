@@ -40,12 +40,14 @@ describe('what is known about the ending of a transfer', () => {
     expect(endEvidence(knownTransfer(early))).toEqual({ proven: ['failed'], claimed: [], fundsHeld: 'absent' });
   });
 
-  it('is claimed as both by a failure that says that it was refunded, and by no other word', () => {
+  it('is claimed as refunded, too, by an event of any status that says that the service has begun its refund', () => {
     const refundStatus = 'COMPLETED';
     const claimed = (...unverified: FlowEvent[]) => endEvidence(knownTransfer({ unverified })).claimed;
     expect(claimed(claim('FAILED', { refundStatus }))).toEqual(['failed', 'refunded']);
     expect(claimed(claim('FAILED', { refundStatus: 'PENDING' }))).toEqual(['failed']);
-    expect(claimed(claim('SETTLING', { refundStatus }))).toEqual([]);
+    expect(claimed(claim('SETTLING', { refundStatus }))).toEqual(['refunded']);
+    expect(claimed(claim('REFUNDING'))).toEqual(['refunded']);
+    expect(claimed(claim('SETTLING'))).toEqual([]);
   });
 
   it('is a refund only if that is all that it can be', () => {
@@ -102,9 +104,9 @@ describe('an untrusted event', () => {
 
   it('claims nothing that a trusted event says, too', () => {
     const begun = claim('FAILED', { refundStatus: 'SENT' });
-    const failedWith = (facts: Record<string, string>) => ({ failure: trusted('FAILED', { facts }) });
-    expect(claimed(begun, failedWith({ refundStatus: 'COMPLETED' }))).toEqual([]);
-    expect(claimed(begun, failedWith({}))).toEqual(['refund begun']);
+    expect(claimed(begun, { theirRefund: { refundStatus: 'COMPLETED' } })).toEqual([]);
+    expect(claimed(begun, { theirRefund: { refundStatus: 'PENDING' } })).toEqual(['refund begun']);
+    expect(claimed(claim('REFUNDING'))).toEqual(['refund begun']);
     expect(claimed(claim('SETTLING'), { statuses: seen('PAYMENT_SENT') })).toEqual([]);
     expect(claimed(claim('SETTLING'), { unverified: [claim('PAYMENT_SENT')] })).toEqual(['paid']);
     expect(claimed(claim('X', { cryptoAmount: '5' }), { cameIn: { cryptoAmount: '5' } })).toEqual([]);

@@ -33,6 +33,7 @@ export function knownTransfer({ input = {}, ...more }: Partial<Omit<Transfer, 'i
     statuses: NOTHING_SEEN,
     failure: null,
     cameIn: {},
+    theirRefund: {},
     completion: {},
     ownRefund: null,
     failedAtMs: null,

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
 import { trusted } from '../harness/inputs.js';
-import { factsTogether, fundsHeld, refundBegun, saysPaid } from '../../workflows/bridge/refund-due.js';
+import { factsTogether, fundsHeld, refundBegun, saysPaid, theirRefundIn } from '../../workflows/bridge/refund-due.js';
 
-const NO_CLAIM = { cameIn: {}, unverified: [] };
+const NO_CLAIM = { cameIn: {}, theirRefund: {}, unverified: [] };
 
 describe('the refund of a failed bridge transfer', () => {
   it.each(['PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING'] as const)('is due after %s and a bare FAILED', (status) => {
@@ -58,7 +58,7 @@ describe('the refund of a failed bridge transfer', () => {
   ])('is neither due nor ruled out against an untrusted $status with $facts', (claim) => {
     const unverified = [trusted('DEPOSIT_INITIATED'), { ...claim, trusted: false, proof: null }];
     for (const failureStage of ['deposit', 'payout']) {
-      const known = { failure: trusted('FAILED', { facts: { failureStage } }), statuses: NOTHING_SEEN, cameIn: {} };
+      const known = { failure: trusted('FAILED', { facts: { failureStage } }), statuses: NOTHING_SEEN, ...NO_CLAIM };
       expect(fundsHeld({ ...known, unverified })).toBe('cannot-tell');
     }
   });
@@ -86,18 +86,18 @@ describe('the refund of a failed bridge transfer', () => {
     (said) => {
       const failure = trusted('FAILED', { facts: { failureStage: 'deposit' } });
       const statuses = NOTHING_SEEN;
-      expect(fundsHeld({ failure, statuses, cameIn: said, unverified: [] })).toBe('cannot-tell');
+      expect(fundsHeld({ failure, statuses, ...NO_CLAIM, cameIn: said })).toBe('cannot-tell');
       const unread = trusted('FAILED', { facts: { failureStage: 'deposit', ...said } });
       expect(fundsHeld({ failure: unread, statuses, ...NO_CLAIM })).toBe('cannot-tell');
       const unverified = [trusted('DEPOSIT_INITIATED', { facts: said })];
-      expect(fundsHeld({ failure, statuses, cameIn: {}, unverified })).toBe('cannot-tell');
+      expect(fundsHeld({ failure, statuses, ...NO_CLAIM, unverified })).toBe('cannot-tell');
     },
   );
 
   it('is due when an event beside the failure has the time at which the crypto came in', () => {
     const failure = trusted('FAILED', { facts: { failureStage: 'deposit' } });
     const cameIn = { cryptoReceivedAt: '2026-01-01T00:00:00Z' };
-    expect(fundsHeld({ failure, statuses: NOTHING_SEEN, cameIn, unverified: [] })).toBe('shown');
+    expect(fundsHeld({ failure, statuses: NOTHING_SEEN, ...NO_CLAIM, cameIn })).toBe('shown');
   });
 
   it.each(['refundStartedAt', 'refundMethodUsed', 'refundHash'])(
@@ -112,6 +112,38 @@ describe('the refund of a failed bridge transfer', () => {
       }
     },
   );
+
+  it.each<[string | null, Record<string, string>, boolean]>([
+    ['REFUND_PENDING', {}, true],
+    ['Refunding', {}, true],
+    ['REVERSED', {}, true],
+    ['refund SUCCESS', {}, true],
+    ['SETTLING', { refundHash: 'ab' }, true],
+    ['COMPLETED', { refundStatus: 'PROCESSING' }, true],
+    [null, { refundStatus: 'initiated' }, true],
+    ['REFUND_FAILED', {}, false],
+    ['refund FAILED', {}, false],
+    ['FAILED', { refundAnnounced: 'true', refundStatus: 'PENDING' }, false],
+    ['SETTLING', {}, false],
+    ['A_WORD_OF_TOMORROW', {}, false],
+    [null, {}, false],
+  ])(
+    'is made by the service already by an event of %s with %j: %s, also beside another one',
+    (status, facts, isBegun) => {
+      const said = theirRefundIn({ status, facts });
+      for (const other of [{}, { refundStatus: 'PENDING' }]) {
+        expect(refundBegun(factsTogether(said, other))).toBe(isBegun);
+        expect(refundBegun(factsTogether(other, said))).toBe(isBegun);
+      }
+    },
+  );
+
+  it('is not ruled out by a failure of an early stage if an event says that the service has begun it', () => {
+    const failure = trusted('FAILED', { facts: { failureStage: 'deposit' } });
+    const known = { failure, statuses: NOTHING_SEEN, ...NO_CLAIM };
+    expect(fundsHeld({ ...known, theirRefund: theirRefundIn(trusted('REFUNDING')) })).toBe('cannot-tell');
+    expect(fundsHeld({ ...known, theirRefund: theirRefundIn(trusted('REFUND_FAILED')) })).toBe('absent');
+  });
 
   it('is not begun when no event has a fact about it', () => {
     expect([{}, { refundStatus: '' }, { refundStatus: ' , ' }].map(refundBegun)).toEqual([false, false, false]);

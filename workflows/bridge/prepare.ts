@@ -37,6 +37,7 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
     statuses: NOTHING_SEEN,
     failure: null,
     cameIn: {},
+    theirRefund: {},
     completion: {},
     ownRefund: null,
     failedAtMs: null,

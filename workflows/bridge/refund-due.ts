@@ -1,5 +1,6 @@
 import type { Evidence } from '../../src/protocol/decisions.js';
 import { isUnread, UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
+import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
 import type { Facts } from '../../activities/types.js';
 import { pick } from '../engine/evidence.js';
 import { asBridgeStatus, cryptoWasPaid, type SeenStatuses } from './statuses.js';
@@ -15,12 +16,28 @@ const BEFORE_PAYMENT = /^(deposit|deposit_initiated|fiat_deposit|fiat_collection
  * done or in progress: a refund by us could be the second one.
  */
 const NOT_BEGUN =
-  /^(pending|none|not[ _-]?(started|initiated|applicable|required)|failed|rejected|declined|cancell?ed)$/i;
+  /^(pending|none|not[ _-]?(started|initiated|applicable|required)|(refund[ _-]?)?(failed|rejected|declined|cancell?ed))$/i;
 
 /** Each of these is there only once the service has begun its refund, whatever word says how it goes. */
 const SIGNS_OF_BEGINNING = ['refundStartedAt', 'refundMethodUsed', 'refundHash'] as const;
 
-/** Whether the service's own refund may be done or in progress, by a FAILED event or by several together. */
+/**
+ * What an event of any status says of the service's own refund. A status of its own for the refund, as REFUND_PENDING,
+ * says more than a failure that announces it as PENDING: it has begun.
+ */
+export function theirRefundIn({ status, facts }: Pick<FlowEvent, 'status' | 'facts'>): Facts {
+  const words = [...refundWords(facts), ...(status !== null && isOfRefund(status) ? [status] : [])];
+  return {
+    ...pick(facts, [...SIGNS_OF_BEGINNING, 'refundInvoiceExpiresAt']),
+    ...(words.length === 0 ? {} : { refundStatus: words.join(', ') }),
+  };
+}
+
+/** REFUNDED is an ending of the transfer, with rules of its own. */
+const isOfRefund = (status: string): boolean =>
+  asBridgeStatus(status) === undefined && (/refund/i.test(status) || classifyOfAnyKind(status) === 'refunded');
+
+/** Whether the service's own refund may be done or in progress, by what one event or several together say of it. */
 export function refundBegun(facts: Facts): boolean {
   return (
     SIGNS_OF_BEGINNING.some((sign) => facts[sign] !== undefined) ||
@@ -29,7 +46,7 @@ export function refundBegun(facts: Facts): boolean {
 }
 
 /**
- * What a FAILED says of a refund that the service has begun, for the person who decides: an invoice over Lightning can
+ * What is said of a refund that the service has begun, for the person who decides: an invoice over Lightning can
  * no longer be paid once it has expired, while nothing on a chain expires.
  */
 export function shownBeginning(facts: Facts): Facts | null {
@@ -44,6 +61,7 @@ interface Failed {
   readonly failure: FlowEvent | null;
   readonly statuses: SeenStatuses;
   readonly cameIn: Facts;
+  readonly theirRefund: Facts;
   readonly unverified: readonly FlowEvent[];
 }
 
@@ -52,10 +70,10 @@ interface Failed {
  * said so, whatever came before or after; `absent` only if the failure names a stage before the payment, and no event
  * says otherwise, trusted or not. The event that reported the payment may be lost.
  */
-export function fundsHeld({ failure, statuses, cameIn, unverified }: Failed): Evidence {
+export function fundsHeld({ failure, statuses, cameIn, theirRefund, unverified }: Failed): Evidence {
   const facts = failure?.facts ?? {};
   if (cryptoWasPaid(statuses) || owesRefund(facts) || owesRefund(cameIn)) return 'shown';
-  const mayBeHeld = [facts, cameIn].some(mayHaveComeIn) || unverified.some(saysPaid);
+  const mayBeHeld = [facts, cameIn].some(mayHaveComeIn) || refundBegun(theirRefund) || unverified.some(saysPaid);
   return BEFORE_PAYMENT.test(facts['failureStage'] ?? '') && !mayBeHeld ? 'absent' : 'cannot-tell';
 }
 

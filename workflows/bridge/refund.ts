@@ -161,11 +161,11 @@ async function sendRefund(
   }
 }
 
-const theirsBegun = ({ failure }: Transfer) => refundBegun(failure?.facts ?? {});
+const theirsBegun = ({ theirRefund }: Transfer) => refundBegun(theirRefund);
 
 /** Whether crypto was paid, and what trusted events say about the service's own refund of it; null: nothing. */
 function knownNow(transfer: Transfer) {
-  const facts = transfer.failure?.facts ?? {};
+  const facts = transfer.theirRefund;
   const begun = shownBeginning(facts);
   const theirs = { theirRefund: facts['refundStatus'] ?? null, ...(begun === null ? {} : { theirRefundBegun: begun }) };
   return { cryptoPaid: endEvidence(transfer).fundsHeld, ...theirs };

@@ -20,7 +20,7 @@ import {
   type BridgeState,
   type SeenStatuses,
 } from './statuses.js';
-import { factsTogether, fundsHeld, refundBegun, saysPaid } from './refund-due.js';
+import { factsTogether, fundsHeld, refundBegun, saysPaid, theirRefundIn } from './refund-due.js';
 import { mostToRefund, smallest } from './came-in.js';
 
 /** One bridge transfer in progress. `TransferCarried` is the part that travels through continue-as-new. */
@@ -44,6 +44,8 @@ export interface Transfer extends Evidence {
    * came in, if one of them says that.
    */
   cameIn: Facts;
+  /** What trusted or accepted events say of the service's own refund. */
+  theirRefund: Facts;
   /** Reference of a refund by us that may have been sent: a REFUNDED of the service may then be a second one. */
   ownRefund: string | null;
   /** The facts of the trusted or accepted COMPLETED. */
@@ -74,9 +76,10 @@ export function endEvidence(transfer: Transfer): EndEvidence {
   };
 }
 
-/** A failure that says that it was refunded claims both. */
-function claimsOf({ status, facts }: FlowEvent): readonly string[] {
-  return status === 'FAILED' && refundBegun(facts) ? [status, 'REFUNDED'] : [status ?? ''];
+/** An event that says that the service's own refund has begun claims that, too. */
+function claimsOf(event: FlowEvent): readonly string[] {
+  const word = event.status ?? '';
+  return refundBegun(theirRefundIn(event)) ? [word, 'REFUNDED'] : [word];
 }
 
 /** Whether an untrusted event forbids that a proven failure, or a refused deposit, ends the flow as failed. */
@@ -96,12 +99,13 @@ export function owesNothing(transfer: Transfer): boolean {
 }
 
 /** What an untrusted event says besides its ending against what we would do by ourselves, and no trusted one says. */
-function claimsBesides({ input, cameIn, failure, statuses }: Transfer, event: FlowEvent): readonly string[] {
-  const held = fundsHeld({ failure, statuses, cameIn, unverified: [] });
+function claimsBesides(transfer: Transfer, event: FlowEvent): readonly string[] {
+  const { input, cameIn, theirRefund } = transfer;
+  const held = fundsHeld({ ...transfer, unverified: [] });
   const theirs = smallest(cameIn, event.facts);
   return [
     ...(isUnread(event.facts) ? ['anything: it cannot be read'] : []),
-    ...(refundBegun(event.facts) && !refundBegun(failure?.facts ?? {}) ? ['refund begun'] : []),
+    ...(refundBegun(theirRefundIn(event)) && !refundBegun(theirRefund) ? ['refund begun'] : []),
     ...(saysPaid(event) && held !== 'shown' ? ['paid'] : []),
     ...(mostToRefund(input, theirs) === mostToRefund(input, cameIn) ? [] : ['less came in']),
   ];
@@ -161,6 +165,7 @@ export function handleTransferEvents(flow: Flow, transfer: Transfer): void {
 
 function apply(flow: Flow, transfer: Transfer, event: FlowEvent): boolean {
   transfer.cameIn = smallest(transfer.cameIn, event.facts);
+  transfer.theirRefund = factsTogether(transfer.theirRefund, theirRefundIn(event));
   const status = asBridgeStatus(event.status);
   if (status === undefined) {
     flow.note('status-unknown', `unknown status ${event.status ?? '(none)'} kept; it is not final`, whoSays(event));
