@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, it } from '@jest/globals';
 
 /** A worker evaluates this much at its start: what does not belong there, such as zod, is larger than what is left. */
-const MOST_BYTES = 650_000;
+const MOST_BYTES = 700_000;
 
 it(`the workflow bundle has at most ${MOST_BYTES / 1e6} MB without its map`, async () => {
   const text = await readFile(process.env['TEST_WORKFLOW_BUNDLE'] ?? '', 'utf8');

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { readAddress, readHash } from '../../src/readers/hash.js';
+import { bolt11 } from '../flows/bolt11.js';
 
 const blank = fc.constantFrom('', ' ', '\n', '\t');
 const hex = (minLength: number, maxLength: number) =>
@@ -78,6 +79,20 @@ describe('readAddress', () => {
       for (const spelled of [address.toLowerCase(), upper, ` ${address}\n`]) expect(readAddress(spelled)).toBe(read);
     },
   );
+
+  it('reads a Lightning invoice, which is longer than any other address, in any case and with `lightning:` as one', () => {
+    const invoice = bolt11({ amountMsat: 2_100_000 });
+    expect(invoice.length).toBeGreaterThan(200);
+    for (const spelled of [
+      invoice,
+      invoice.toUpperCase(),
+      `lightning:${invoice}`,
+      ` LIGHTNING:${invoice.toUpperCase()}`,
+    ]) {
+      expect(readAddress(spelled)).toBe(invoice);
+    }
+    expect(readAddress(`${invoice}${'q'.repeat(5_000)}`)).toBeUndefined();
+  });
 
   it.each(CASE_COUNTS)('keeps the case of %s', (address) => {
     expect(readAddress(` ${address}`)).toBe(address);
