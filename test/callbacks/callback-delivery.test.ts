@@ -162,7 +162,7 @@ describe('the delivery of callbacks', () => {
     expect(await matters()).toEqual([]);
   });
 
-  it('stops for a cancel in the UI, which says nothing about the receiver', async () => {
+  it('stops for a cancel in the UI, which counts as no failure of the receiver', async () => {
     caller.answer = () => 503;
     const { delivery, status, attribute } = await deliver([changed(1)]);
     await caller.until((all) => all.length > 0);

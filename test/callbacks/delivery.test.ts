@@ -238,7 +238,7 @@ describe('callbacks to callers', () => {
     await delivery.result();
   });
 
-  it('end at once if the caller says that the address is gone', async () => {
+  it('end at once when the receiver answers that the address is gone', async () => {
     caller.answer = () => 410;
     const reference = newReference('gone');
     const handle = await start(reference, { approval: 'required' });

@@ -63,7 +63,7 @@ async function openProcess() {
   };
 }
 
-it('a parked flow calls a person within seconds, once, with two processes and Temporal frozen; reminds; and says when it is resolved', async () => {
+it('a parked flow calls a person within seconds, once, with two processes and Temporal frozen; reminds; and notifies again when it is resolved', async () => {
   const processes = [await openProcess(), await openProcess()];
   try {
     const reference = newReference('called');

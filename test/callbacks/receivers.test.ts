@@ -175,7 +175,7 @@ describe(`of more than ${REMEMBERED} receivers`, () => {
     expect(isOpen('dead')).toBe(true);
   });
 
-  it('strangers are forgotten before those that are prompt', async () => {
+  it('unknown receivers are forgotten before prompt ones', async () => {
     const { answers, misses, isPrompt } = remembered();
     for (const name of names.slice(0, REMEMBERED - 85)) await answers(name);
     for (let others = 0; others < 200; others += 1) await misses(`dead-${others}`);

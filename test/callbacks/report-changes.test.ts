@@ -163,7 +163,7 @@ describe('a change while money may be on its way', () => {
     await handle.terminate();
   });
 
-  it('is reported with what a person is asked, and not with what an untrusted event says', async () => {
+  it('is reported with what a person is asked, and without the facts of an untrusted event', async () => {
     const bench = await open();
     const reference = newReference('asked');
     const handle = await bench.start(transferInput(reference, withCallback({})));

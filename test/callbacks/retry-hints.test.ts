@@ -5,7 +5,7 @@ import { createCallbackActivities } from '../../activities/deliver-callback.js';
 import type { ActivityDeps } from '../../activities/index.js';
 import type { Notification } from '../../src/protocol/callbacks.js';
 
-describe('a receiver that says when to come back', () => {
+describe('a receiver that answers with Retry-After', () => {
   /** Until the next attempt, ms, after that one was answered 503. */
   const pauseAfter = async (attempt: number, retryAfter: string): Promise<number> => {
     const send = () => Promise.resolve({ httpStatus: 503, retryAfter });

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { startSandbox, type Sandbox } from '../../src/sandbox/sandbox.js';
 import { closedPort, run, type Ran } from './run.js';
 import { secretBytes } from '../harness/secrets.js';
@@ -49,6 +49,20 @@ describe('towline account', () => {
       SERVICE_TOKEN: TOKEN,
       WEBHOOK_SECRETS: OLD,
     };
+  });
+
+  /** No command prints a secret, nor leaves one in TOWLINE_HOME but in the files that are for it. */
+  afterEach(async () => {
+    expect(secrets.filter((secret) => printed.join('\n').includes(secret))).toEqual([]);
+    const found: string[] = [];
+    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      const isMeant = /\/account\/|webhook-secrets$|\/verification\.json$|\/sandbox\.db/.test(path);
+      if (!entry.isFile() || isMeant) continue;
+      const text = await readFile(path, 'latin1');
+      found.push(...secrets.filter((secret) => text.includes(secret)).map(() => path));
+    }
+    expect(found).toEqual([]);
   });
 
   async function control(method: string, path: string, body?: unknown) {
@@ -231,7 +245,7 @@ describe('towline account', () => {
       JSON.stringify({ ...ACCOUNT, email: 'b@example.com' }),
       'ask it, before you create',
     ],
-  ])('%s is tried once, and an unknown outcome says what to look at', async (operation, args, stdin, sentence) => {
+  ])('%s is tried once, and an unknown outcome names what to check', async (operation, args, stdin, sentence) => {
     await fault(operation, 'error-before');
     const { code, err } = await account(args, stdin);
     expect([code, err]).toEqual([3, expect.stringContaining(sentence)]);
@@ -277,19 +291,5 @@ describe('towline account', () => {
     ]) {
       expect(await account(args)).toMatchObject({ code: 1, err: expect.stringContaining(args[1] ?? '') });
     }
-  });
-
-  test('leaves no secret in what it prints, nor anywhere in TOWLINE_HOME but in the files that are for it', async () => {
-    expect(secrets.length).toBeGreaterThan(15);
-    expect(secrets.filter((secret) => printed.join('\n').includes(secret))).toEqual([]);
-    const found: string[] = [];
-    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-      const path = join(entry.parentPath, entry.name);
-      const isMeant = /\/account\/|webhook-secrets$|\/verification\.json$|\/sandbox\.db/.test(path);
-      if (!entry.isFile() || isMeant) continue;
-      const text = await readFile(path, 'latin1');
-      found.push(...secrets.filter((secret) => text.includes(secret)).map(() => path));
-    }
-    expect(found).toEqual([]);
   });
 });

@@ -38,7 +38,7 @@ test.each([...COMMANDS, ...NESTED])('towline %s --help has an example', async (c
   expect(out).toContain('Example');
 });
 
-test('towline --help says what the exit codes mean and which gateway is used', async () => {
+test('towline --help explains the exit codes and names the gateway that is used', async () => {
   const { out } = await run(['--help']);
   for (const line of ['0  completed or refunded', '2  the flow failed', '3  the flow is parked', '4  gateway']) {
     expect(out).toContain(line);
@@ -84,7 +84,7 @@ test('towline --version prints the version of the package', async () => {
   expect(await run(['--version'])).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+$/) });
 });
 
-test('towline notify --test posts to every receiver, and says which one took it', async () => {
+test('towline notify --test posts to every receiver, and lists which one accepted it', async () => {
   const receiver = await startReceiver();
   receiver.answer = ({ body }) => ('text' in body ? 500 : 204);
   const key = 'abcdefghijklmnopqrstuvwxyz012345';

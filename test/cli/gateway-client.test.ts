@@ -63,7 +63,7 @@ describe('the exit code of towline shows how a flow ended:', () => {
   });
 });
 
-test('towline start says beside the flow if it exists already, since nothing was sent', async () => {
+test('towline start reports that the flow exists already, since nothing was sent', async () => {
   const started = (status: number) => {
     gateway.answer(status, view('running'));
     return run(['start', 'bridge-transfer', '-', '--json'], env, '{}');
@@ -91,7 +91,7 @@ describe('towline shows a refusal by the gateway in its own words:', () => {
     expect(err.split('\n').at(-1)).toBe('  amount: must be above zero');
   });
 
-  test('401 says which variable to set', async () => {
+  test('401 names the variable to set', async () => {
     gateway.answer(401, { success: false, message: 'no', data: {} });
     const { code, err } = await run(['list'], env);
     expect(code).toBe(1);
@@ -268,7 +268,7 @@ test('towline callbacks lists those that could not be delivered, and the receive
 });
 
 describe('the access of towline to its gateway:', () => {
-  test('no gateway at the address: exits with 4 and says what to do', async () => {
+  test('no gateway at the address: exits with 4 and names what to start or to set', async () => {
     const url = `http://127.0.0.1:${await closedPort()}`;
     const { code, err } = await run(['list'], { GATEWAY_URL: url });
     expect(code).toBe(4);

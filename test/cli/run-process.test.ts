@@ -31,7 +31,7 @@ const SERVICE = `
   });
 `;
 
-it('a process whose store thread dies says why, stops, and ends with an exit code that has it restarted', async () => {
+it('a process whose store thread dies logs the reason, stops, and ends with an exit code that has it restarted', async () => {
   const imports = ['--import', join(packageRoot(), 'tools', 'typescript.mjs'), '--input-type=module'];
   const child = spawn(process.execPath, [...imports, '--eval', SERVICE], {
     cwd: packageRoot(),

@@ -67,7 +67,7 @@ describe('the receiver of traces in OTEL_EXPORTER_OTLP_ENDPOINT', () => {
   );
 });
 
-it('`towline notify --test` says what to set if there is no receiver', async () => {
+it('`towline notify --test` names the settings when there is no receiver', async () => {
   const { code, err } = await run(['notify', '--test']);
   expect(code).not.toBe(0);
   for (const name of ['NOTIFY_URLS', 'HEARTBEAT_URL']) expect(err).toContain(name);

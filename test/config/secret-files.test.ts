@@ -69,7 +69,7 @@ describe('secrets in files', () => {
     expect(problemsOf(env).join()).not.toContain('hush');
   });
 
-  it('are followed while a process runs; a broken one leaves the last good value, and is said once', async () => {
+  it('are followed while a process runs; a broken one leaves the last good value, and is logged once', async () => {
     const path = await put('tokens-live', TOKEN);
     const settings = readSettings({ ...live, SERVICE_TOKEN: 'x', GATEWAY_TOKENS_FILE: path });
     const broken: string[] = [];

@@ -153,7 +153,7 @@ describe('settings', () => {
     expect(settingsAtFault(env)).toContain(name);
   });
 
-  it('take a database of this machine, one that proves who it is, and another one if that is said', () => {
+  it('accept a database of this machine, one with verified TLS, and another one when the setting allows it', () => {
     for (const url of [
       'postgres://u:p@127.0.0.1/t',
       'postgres://u:p@[::1]:5432/t',
@@ -165,7 +165,7 @@ describe('settings', () => {
     expect(problemsOf({ DATABASE_URL: 'postgres://u:p@db.example/t', DATABASE_TLS: 'unverified' })).toEqual([]);
   });
 
-  it('are those of development only if DEVELOPMENT says so, even with a service on this machine', () => {
+  it('are those of development only with DEVELOPMENT=true, even with a service on this machine', () => {
     const sidecar = { SERVICE_BASE_URL: 'http://127.0.0.1:9000', SERVICE_TOKEN: 'live', PAYLOAD_KEYS: key };
     expect(readSettings(sidecar)).toMatchObject({ development: false, gatewayTokens: [], allowPlaintext: false });
     expect(readSettings({ ...sidecar, DEVELOPMENT: 'true' })).toMatchObject({

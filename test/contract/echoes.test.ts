@@ -96,7 +96,7 @@ describe('what a request fixed and its answer names', () => {
     expect(otherThan('createBridgeDeposit', fixed, { payment_hash: HASH })).toBeUndefined();
   });
 
-  it('of an invoice payment that is not made yet is that of the invoice beside it, if the answer says so', () => {
+  it('of an invoice payment that is not made yet is that of the invoice beside it, when the answer has one', () => {
     const fixed = fixedBy('payInvoice', { amount: 10, currency: 'USD' });
     const invoice = { amount: '1000.50', currency: 'KES', status: 'OPEN' };
     const pending = { status: 'PENDING', amount: 1000.5, currency: 'KES' };

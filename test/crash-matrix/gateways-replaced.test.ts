@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-test('fault 59: a gateway is replaced under load by SIGTERM: whoever waits is answered, webhooks have their rows, POSTs cut 0', async () => {
+test('fault 59: a gateway is replaced under load by SIGTERM: every waiting caller is answered, webhooks have their rows, POSTs cut 0', async () => {
   await rig.startWorker();
   const settings = { PROXY_TIMEOUT: '300', TIME_SCALE: '0.02', SETTLEMENT_SECRETS: SECRET };
   const [old, successor] = [await rig.startGateway(settings), await rig.startGateway(settings)];

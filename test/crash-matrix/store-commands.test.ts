@@ -25,7 +25,7 @@ test('towline migrate makes the tables of a new store, and may be run again', as
   expect(await runProcess(['migrate'], env)).toEqual(migrated);
 });
 
-test('towline keys rotate seals what the store holds with the new key beside a running worker, and keys list says which key is needed for what', async () => {
+test('towline keys rotate seals what the store holds with the new key beside a running worker, and keys list shows which key is needed for what', async () => {
   // The new key is given to every process before one seals with it.
   await rig.startWorker(undefined, { PAYLOAD_KEYS: `${rig.env.PAYLOAD_KEYS},${NEW_KEY}` });
   const reference = newReference('sealed');

@@ -68,7 +68,7 @@ test('fault 59: workers are replaced under load by SIGTERM, one after the other:
   }
 });
 
-test('money is stopped or slowed down by one command, for all workers at once: flows wait, the doctor says so, and go on when it is lifted', async () => {
+test('money is stopped or slowed down by one command, for all workers at once: flows wait, the doctor reports it, and flows go on when it is lifted', async () => {
   const before = rig.service.posts();
   await limitMoney('0', 'the provider is down');
   const limit = async () => (await finding('limit of money'))?.code;

@@ -49,7 +49,7 @@ describe('a refund of ours', () => {
     expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'closed_by_person' } });
   });
 
-  test('that failed parks as a conflict if the transfer is said to be completed', async () => {
+  test('that failed parks as a conflict when the service reports the transfer as completed', async () => {
     const { handle } = await failedSend('failed-and-completed');
     await handle.signal('events', [trusted('COMPLETED')]);
     const { view } = await untilFlow(handle, reasonIs('conflict'));

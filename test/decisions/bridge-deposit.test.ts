@@ -83,20 +83,23 @@ describe('the deposit of a bridge transfer', () => {
     await handle.terminate();
   });
 
-  test.each([undefined, 'LIMIT'])('that is refused says by whom, why, and with the code %s', async (code) => {
-    const refusal = {
-      httpStatus: 422,
-      message: 'above limit',
-      fields: [],
-      isRateExpired: false,
-      isAboutReference: false,
-    };
-    answered = new RejectedError('createBridgeDeposit', { ...refusal, ...(code && { code }) });
-    const { handle } = await start('refused');
-    expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'rejected_by_service' });
-    const answer = await handle.executeUpdate<object, []>('answer').catch(() => undefined);
-    expect(answer === undefined || 'code' in answer).toBe(true);
-  });
+  test.each([undefined, 'LIMIT'])(
+    'that is refused has by whom, the text and the code %s in its outcome',
+    async (code) => {
+      const refusal = {
+        httpStatus: 422,
+        message: 'above limit',
+        fields: [],
+        isRateExpired: false,
+        isAboutReference: false,
+      };
+      answered = new RejectedError('createBridgeDeposit', { ...refusal, ...(code && { code }) });
+      const { handle } = await start('refused');
+      expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'rejected_by_service' });
+      const answer = await handle.executeUpdate<object, []>('answer').catch(() => undefined);
+      expect(answer === undefined || 'code' in answer).toBe(true);
+    },
+  );
 
   test('whose claim is void was given up before: the flow fails as not executed', async () => {
     answered = {};
@@ -224,7 +227,7 @@ describe('the deposit of a bridge transfer', () => {
       expect(await ended(handle)).toMatchObject({ state: 'failed' });
     });
 
-    test('that is no hash says nothing about whose deposit it is', async () => {
+    test('that is no hash proves nothing about the owner of the deposit', async () => {
       answered = { payment_hash: 'cd'.repeat(32) };
       const { handle } = await start('no-hash', {
         crypto_payment: { payment_hash: 'invoice-1', crypto_amount: '7.5' },

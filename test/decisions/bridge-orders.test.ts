@@ -30,7 +30,7 @@ describe('an order about a bridge transfer is judged by what is proven when it i
     return { reference, handle };
   };
 
-  test('mark-failed if a report was refused, and the service says COMPLETED by now: it is completed', async () => {
+  test('mark-failed if a report was refused, and the service reports COMPLETED by now: it is completed', async () => {
     const { reference, handle } = await tracked('reported');
     const id = randomUUID();
     await decisions.store.inbox.receive({
@@ -53,7 +53,7 @@ describe('an order about a bridge transfer is judged by what is proven when it i
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
   });
 
-  test('mark-refunded if the refund was refused, and the service says COMPLETED by now: a conflict', async () => {
+  test('mark-refunded if the refund was refused, and the service reports COMPLETED by now: a conflict', async () => {
     const { handle } = await tracked('refused');
     await handle.signal('events', [failed()]);
     expect((await parked(handle)).parked?.reason).toBe('refund_failed');

@@ -28,7 +28,7 @@ describe('a refund that the input orders, and what came in', () => {
     await handle.terminate();
   });
 
-  test('cannot be sent after an accepted event whose amount cannot be read, whoever orders it', async () => {
+  test("cannot be sent after an accepted event whose amount cannot be read, by any person's order", async () => {
     const { refund, handle } = await tracked('unread');
     await handle.signal('events', [trusted('PAYMENT_CONFIRMED', { facts: { cryptoAmount: UNREADABLE } })]);
     expect((await parked(handle)).parked?.reason).toBe('event_mismatch');
@@ -85,7 +85,7 @@ describe('a refund that the input orders, and what came in', () => {
   });
 
   test.each(['SETTLING', 'PAYMENT_CONFIRMED', 'DEPOSIT_CONFIRMED'])(
-    'is not sent as ordered if a trusted %s says that less came in, while the service cannot be reached',
+    'is not sent as ordered if a trusted %s reports that less came in, while the service cannot be reached',
     async (status) => {
       const { reference, refund, handle } = await tracked('less-meanwhile');
       const body = {
@@ -107,7 +107,7 @@ describe('a refund that the input orders, and what came in', () => {
     },
   );
 
-  test('is not sent as ordered if an untrusted SETTLING says that less came in, while the service cannot be reached', async () => {
+  test('is not sent as ordered if an untrusted SETTLING reports that less came in, while the service cannot be reached', async () => {
     const { reference, refund, handle } = await tracked('less-claimed-meanwhile');
     const body = {
       provider_reference_id: reference,

@@ -103,7 +103,7 @@ describe('a refund that the input orders', () => {
     ['trusted', 'capability'],
     ['untrusted', null],
   ] as const)(
-    "is held back by a %s FAILED that lies in the inbox, and says that the service's own refund is done",
+    "is held back by a %s FAILED that lies in the inbox, and reports the service's own refund as done",
     async (_, proof) => {
       const { reference, refund, handle } = await tracked('theirs-undelivered');
       const refunded = { provider_reference_id: reference, refund_details: { refund_status: 'COMPLETED' } };
@@ -144,7 +144,7 @@ describe('a refund that the input orders', () => {
   test.each([
     ['trusted', true],
     ['untrusted', false],
-  ])("is held back where a %s FAILED says that the service's own is done", async (_, isTrusted) => {
+  ])("is held back where a %s FAILED reports the service's own as done", async (_, isTrusted) => {
     const { refund, handle } = await tracked('theirs-begun');
     const said = failed({ refundStatus: 'COMPLETED', refundCryptoAmount: '7.5' });
     await handle.signal('events', isTrusted ? [said] : [{ ...said, trusted: false, proof: null }, failed()]);
@@ -159,7 +159,7 @@ describe('a refund that the input orders', () => {
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
   });
 
-  test('whose answer was lost parks as a conflict if the service says REFUNDED: it may have made one of its own', async () => {
+  test('whose answer was lost parks as a conflict when the service reports REFUNDED: it may have made one of its own', async () => {
     refunds.isLost = true;
     const { refund, handle } = await tracked('two-refunds');
     await handle.signal('events', [failed()]);
@@ -250,7 +250,7 @@ describe('a refund that the input orders', () => {
     },
   );
 
-  test('that was accepted parks as a conflict if the service says REFUNDED, whatever the outcome of ours', async () => {
+  test('that was accepted parks as a conflict when the service reports REFUNDED, whatever the outcome of ours', async () => {
     const { refund, handle } = await tracked('two-refunds');
     await handle.signal('events', [failed()]);
     await noted(handle, 'refund-accepted');

@@ -70,7 +70,7 @@ describe("a provider's settlement that is reported", () => {
     expect(reports).toEqual(['COMPLETED', 'COMPLETED']);
   });
 
-  test('needs no report any more once the service says so itself', async () => {
+  test('needs no report any more once the service itself reports it', async () => {
     answer = () => Promise.reject(refused('reportSettlement'));
     const { reference, handle } = await tracked('overtaken');
     await settled(reference, handle, 'COMPLETED');
@@ -88,14 +88,14 @@ describe("a provider's settlement that is reported", () => {
     expect(entriesOf(view, 'order-taken')).toHaveLength(1);
   });
 
-  test('that did not reach the service is reported once more if a person says so', async () => {
+  test('that did not reach the service is reported once more when a person orders it', async () => {
     const { handle } = await unreported('once-more');
     answer = async () => ({});
     await resolve(handle, 'report-again').catch(() => undefined);
     expect((await ended(handle)).outcome).toMatchObject({ state: 'completed' });
   });
 
-  test('that did not reach the service needs no report once the service says so itself', async () => {
+  test('that did not reach the service needs no report once the service itself reports it', async () => {
     const { handle } = await unreported('overtaken-away');
     await handle.signal('events', [trusted('COMPLETED')]);
     expect((await ended(handle)).outcome).toMatchObject({ state: 'completed' });

@@ -54,7 +54,7 @@ describe('a bridge transfer that failed', () => {
     return { refund: `${reference}.refund`, handle };
   };
 
-  test('is followed also if its claim says that the deposit was made, and no answer to it ever came', async () => {
+  test('is followed also when its claim records the deposit as made, and no answer to it ever came', async () => {
     jest.spyOn(decisions.store.claims, 'reserve').mockResolvedValueOnce({ kind: 'answered', answer: null });
     const { handle } = await tracked('never-answered');
     await handle.signal('events', [trusted('COMPLETED')]);
@@ -240,7 +240,7 @@ describe('a bridge transfer that failed', () => {
     expect(await ended(handle)).toMatchObject({ state: 'refunded' });
   });
 
-  test('sends its refund once if the service says DUPLICATE and shows nothing, whatever the setting', async () => {
+  test('sends its refund once when the service answers DUPLICATE and its lookup finds nothing, whatever the setting', async () => {
     isDuplicate = true;
     duplicates = 0;
     const { refund, handle } = await tracked('duplicate');
@@ -257,7 +257,7 @@ describe('a bridge transfer that failed', () => {
     [{ settlementAmount: '90', settlementCurrency: 'ZAR' }, 'The recipient was paid 90 of 100 ZAR.'],
     [{ amount: '90', currency: 'ZAR' }, 'The recipient was paid 90 of 100 ZAR.'],
     [{ settlementCurrency: 'USD' }, 'The recipient was paid 100 USD, not 100 ZAR.'],
-  ])('that ends after all, by an accepted COMPLETED of %j, says the figures', async (facts, sentence) => {
+  ])('that ends after all, by an accepted COMPLETED of %j, has the figures in its outcome', async (facts, sentence) => {
     const { handle } = await tracked('figures');
     await handle.signal('events', [trusted('COMPLETED', { facts })]);
     expect((await parked(handle)).parked?.reason).toBe('event_mismatch');

@@ -47,7 +47,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
   });
   afterAll(() => decisions.close());
 
-  test('does not end an onramp whose rate is said to have expired: its payment is followed', async () => {
+  test('does not end an onramp whose rate the service reports as expired: its payment is followed', async () => {
     const reference = newReference('rate');
     const handle = await decisions.bench.startFlow('onramp', reference, {
       referenceId: reference,
@@ -119,7 +119,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
   });
 
   test.each(['SUCCESSFUL', 'REVERSED'])(
-    'does not end a crypto send as failed by what the service says, against a trusted %s',
+    "does not end a crypto send as failed by the service's status, against a trusted %s",
     async (word) => {
       const why = 'what is proven excludes one another';
       const reference = newReference('looked-up');
@@ -209,7 +209,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     await handle.terminate();
   });
 
-  test('does not end a transfer whose failure is said to be early after all, against a COMPLETED of another amount', async () => {
+  test('does not end a transfer whose failure a later event reports as early, against a COMPLETED of another amount', async () => {
     const input = transferInput(newReference('other-amount'), { timeScale: TIME_SCALE, deadlineSeconds: LONG_SECONDS });
     const handle = await decisions.bench.start(input);
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');

@@ -147,7 +147,7 @@ test('an invoice that its service does not know is unpaid, and expires by itself
 });
 
 describe('an order that comes while the deadline ends its flow', () => {
-  test('to cancel it finds the claim void: it says that the flow expired', async () => {
+  test('to cancel it finds the claim void, and is refused since the flow expired', async () => {
     const handle = await awaitingApproval('expired-first');
     const voids = holdVoids(decisions, 2);
     await toDeadline();

@@ -74,7 +74,7 @@ describe('an invoice that is not the one that was asked for, or may be another',
     await expectUnpaid(reference);
   });
 
-  test('is followed once a trusted event says that it was paid, and is not called ours: a person sees both sides', async () => {
+  test('is followed once a trusted event reports it as paid, and is not called ours: a person is shown both sides', async () => {
     const { reference, handle } = await asked('paid');
     word = 'SUCCESSFUL';
     await handle.signal('events', [webhook('SUCCESSFUL')]);
@@ -83,7 +83,7 @@ describe('an invoice that is not the one that was asked for, or may be another',
     await handle.terminate();
   });
 
-  test('stays with the person while a trusted event only says that an attempt to pay it failed', async () => {
+  test('stays with the person while a trusted event reports only that an attempt to pay it failed', async () => {
     const { reference, handle } = await asked('attempt');
     await handle.signal('events', [webhook('FAILED')]);
     const { view } = await noted(handle, 'event-applied', 'FAILED');

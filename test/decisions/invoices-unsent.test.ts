@@ -211,7 +211,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     await handle.terminate();
   });
 
-  test('is not paid by an attempt that comes long after the lookup said "not paid": it is asked again', async () => {
+  test('is not paid by an attempt that comes long after the lookup found "not paid": it is looked up again', async () => {
     const flow = await waiting('waited');
     answer = paid;
     money.goOn();
@@ -219,7 +219,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     await expectFollowed(flow);
   });
 
-  test('is not paid by an attempt that comes after a trusted event that cannot be read, though the lookup says "not paid"', async () => {
+  test('is not paid by an attempt that comes after a trusted event that cannot be read, though the lookup finds "not paid"', async () => {
     const flow = await waiting('unread-meanwhile');
     await unreadWebhook(flow.reference);
     money.goOn();
@@ -234,7 +234,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     expect(await decisions.executions('payInvoice', flow.reference)).toBe(0);
   });
 
-  test('is not paid while the service cannot say whether it was meanwhile, and once it says "not paid"', async () => {
+  test('is not paid while the lookup cannot tell whether it was meanwhile, and once it finds "not paid"', async () => {
     const { reference, handle } = await waiting('cannot-tell');
     answer = refused;
     money.goOn();
@@ -305,7 +305,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
     await handle.terminate();
   });
 
-  test('expires under an order that could never be recorded, and says so to who gave it', async () => {
+  test('expires under an order that could never be recorded, and its update is refused', async () => {
     const { handle, answered, away } = await ordered('ordered-late', 60_000);
     await decisions.bench.pass(601_000);
     expect(await ended(handle)).toMatchObject({ state: 'expired' });

@@ -75,7 +75,7 @@ describe('an invoice that may or may not have been paid', () => {
     },
   );
 
-  test('is not paid while its lookup is refused, and is paid once the service says that it is unpaid', async () => {
+  test('is not paid while its lookup is refused, and is paid once the service reports it as unpaid', async () => {
     answer = refused(403);
     const { reference, handle } = await start('refused', { payment: { mobileMoney }, deadlineSeconds: 360_000 });
     await noted(handle, 'invoice-payable');
@@ -87,7 +87,7 @@ describe('an invoice that may or may not have been paid', () => {
     await handle.terminate();
   });
 
-  test('is not paid by itself past its deadline, though the service says at last that it is unpaid', async () => {
+  test('is not paid by itself past its deadline, though the service reports it at last as unpaid', async () => {
     answer = refused(403);
     const { reference, handle } = await start('too-late', { payment: { mobileMoney }, deadlineSeconds: 60_000 });
     expect((await parkedAfter(handle, 60_000)).parked?.reason).toBe('payment_unclear');
@@ -113,7 +113,7 @@ describe('an invoice that may or may not have been paid', () => {
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
   });
 
-  test('is not paid again if a trusted event says "paid" and the lookup still says PENDING', async () => {
+  test('is not paid again when a trusted event reports "paid" and the lookup still finds PENDING', async () => {
     answer = undefined;
     const { reference, handle } = await start('told', { deadlineSeconds: 400 });
     await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
@@ -305,7 +305,7 @@ describe('an invoice that may or may not have been paid', () => {
     await handle.terminate();
   });
 
-  test('expires if the service says that it is unpaid', async () => {
+  test('expires when the service reports it as unpaid', async () => {
     answer = undefined;
     const { handle } = await start('unpaid', { deadlineSeconds: 200 });
     await decisions.bench.pass(200 * 1_000 * TIME_SCALE);

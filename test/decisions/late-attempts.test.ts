@@ -39,7 +39,7 @@ const started = async (word: string) => {
   return { handle, order, executions: () => decisions.executions('createOfframp', reference) };
 };
 
-test('a flow whose rate is said to have expired is not called failed if the lookup shows that it was executed: it is followed', async () => {
+test('a flow whose rate the service reports as expired is not called failed if the lookup shows that it was executed: it is followed', async () => {
   isSentTwice = true;
   const { handle, executions } = await started('sent-twice');
   const { view } = await untilFlow(

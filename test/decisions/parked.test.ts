@@ -68,7 +68,7 @@ describe('a parked flow', () => {
     ['no_settlement', overdueSend, 'SUCCESSFUL'],
     ['no_decision', overdueRecord, 'APPROVED'],
   ] as const)(
-    'as %s asks on, which adds no history, and ends by what the service says, without an event and without a person',
+    "as %s is looked up on, which adds no history, and ends by the service's status, without an event and without a person",
     async (reason, start, word) => {
       const { reference, handle, operation } = await start();
       await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
@@ -94,7 +94,7 @@ describe('a parked flow', () => {
     ['no_settlement', overdueSend, 'SUCCESSFUL'],
     ['no_decision', overdueRecord, 'APPROVED'],
   ] as const)(
-    'as %s is not ended as failed by a person, where the service says otherwise by the time that it is carried out',
+    'as %s is not ended as failed by a person, where the service reports otherwise by the time that it is carried out',
     async (_reason, start, word) => {
       const { reference, handle, operation } = await start();
       await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
@@ -127,7 +127,7 @@ describe('a parked flow', () => {
     await handle.terminate();
   });
 
-  test('is not ended as failed by an order that waits for the store, if the service says otherwise meanwhile', async () => {
+  test('is not ended as failed by an order that waits for the store, when the service reports otherwise meanwhile', async () => {
     const { reference, handle } = await overdueSend();
     await decisions.bench.pass(10 * 60_000 * TIME_SCALE);
     await parked(handle);

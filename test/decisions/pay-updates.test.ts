@@ -115,7 +115,7 @@ describe('an order to cancel an invoice', () => {
     expect(entriesOf(view, 'paid-elsewhere')).toMatchObject([{ stage: 'tracking', by: 'service' }]);
   });
 
-  test('is refused if a trusted event in its inbox says that it was paid, whatever the lookup shows', async () => {
+  test('is refused when a trusted event in its inbox reports it as paid, whatever the lookup shows', async () => {
     const { handle } = await unordered('inbox');
     await inInbox(decisions, handle.workflowId, 'SUCCESSFUL');
     expect(await cancel(handle)).toMatchObject({ type: 'payment_unclear' });

@@ -50,7 +50,7 @@ describe('a bridge deposit to which the service answers that its rate expired', 
   };
 
   test.each([false, true])(
-    'is not sent again, nor called unsent, if nothing says that a repeat is safe: a person is asked (executed by a first copy: %s)',
+    'is not sent again, nor called unsent, when nothing proves that a repeat is safe: a person is asked (executed by a first copy: %s)',
     async (doubled) => {
       const { handle, phase, executions } = await start('parks', 'unknown', doubled);
       const view = await parked(handle);

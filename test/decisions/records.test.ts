@@ -231,7 +231,7 @@ describe('a record that the service has under our reference', () => {
       { status: 'EXPIRED' },
     ];
     test.each(['PENDING', 'FAILED'])(
-      'says that it is unpaid by %s, if the invoice itself says no more',
+      'shows it as unpaid by %s, when the invoice itself has no other status',
       async (word) => {
         expect(await paid(payment({ status: word }))).toMatchObject({ says: 'not-paid' });
         for (const inner of INNER)

@@ -4,7 +4,7 @@ import { trusted } from '../harness/inputs.js';
 import { ended, inInbox, noted, parked, resolve } from './bench.js';
 import { failed, useRefundBench } from './refund-bench.js';
 
-describe("a person's order to refund, if a trusted event has said since that the service's own refund is done,", () => {
+describe("a person's order to refund, when a trusted event has reported since that the service's own refund is done,", () => {
   const refunds = useRefundBench();
   const theirsIsDone = (flowId: string, reference: string) =>
     inInbox(refunds.decisions, flowId, 'FAILED', {
@@ -78,7 +78,7 @@ describe("a person's order to refund, if a trusted event has said since that the
   });
 });
 
-describe("a person's order about a refund, if a trusted event has said since whether crypto was paid at all,", () => {
+describe("a person's order about a refund, when a trusted event has reported since whether crypto was paid at all,", () => {
   const refunds = useRefundBench();
   const unclear = async (word: string) => {
     const flow = await refunds.tracked(word, { refund: { auto: false } });

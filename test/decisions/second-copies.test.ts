@@ -156,7 +156,7 @@ describe('a POST that is not the only one under its reference', () => {
       expect(await ended(handle)).toMatchObject({ state: 'failed' });
     };
 
-    test('and of which a trusted event says that it was paid: a person can decide', async () => {
+    test('and of which a trusted event reports that it was paid: a person can decide', async () => {
       const { handle } = await start('other-reported');
       await handle.signal('events', [trusted('CONFIRMED', { source: 'webhook' })]);
       await expectConflict(handle);
@@ -169,7 +169,7 @@ describe('a POST that is not the only one under its reference', () => {
       await expectConflict(handle);
     });
 
-    test('and which was paid before it is read: it is compared all the same', async () => {
+    test('and which was paid before it is read: it is compared, too', async () => {
       const { reference, input } = await waiting('other-first');
       await inInbox(decisions, `invoice-payment/${reference}`, 'SUCCESSFUL');
       isOtherPaid = true;

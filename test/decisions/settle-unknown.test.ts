@@ -77,7 +77,7 @@ const answeredMeanwhile = () => {
 };
 
 describe('an order to send again that the store does not confirm', () => {
-  test('though it took it: it is taken back, the timeline says so, and a person is asked anew', async () => {
+  test('though it took it: it is taken back with an entry of the timeline, and a person is asked anew', async () => {
     const { reference, handle } = await start('taken');
     await parked(handle);
     const { claims } = decisions.store;

@@ -72,7 +72,7 @@ describe('a flow that has sent nothing', () => {
   test.each([
     [{}, 'Cancelled by ann (unproven) before any money moved.'],
     [{ note: 'not wanted' }, 'Cancelled by ann (unproven) (not wanted) before any money moved.'],
-  ])('is cancelled, and says by whom and why: %j', async (more, detail) => {
+  ])('is cancelled, with actor and note in its outcome: %j', async (more, detail) => {
     const handle = await awaitingApproval('by-whom');
     expect(await cancel(handle, more)).toEqual({ cancelled: true });
     const outcome = { state: 'cancelled', reason: 'cancelled_before_sending', detail };
@@ -109,7 +109,7 @@ describe('a flow that has sent nothing', () => {
     await handle.terminate();
   });
 
-  test('is not cancelled if a trusted event says that the service has it, whatever untrusted ones say', async () => {
+  test('is not cancelled when a trusted event reports that the service has it, whatever untrusted ones report', async () => {
     const handle = await awaitingApproval('early-event');
     const untrusted = { trusted: false, proof: null };
     await handle.signal('events', [trusted('DEPOSIT_INITIATED'), trusted('DEPOSIT_INITIATED', untrusted)]);
@@ -117,7 +117,7 @@ describe('a flow that has sent nothing', () => {
     await handle.terminate();
   });
 
-  test('is cancelled although an untrusted event says that the service has it', async () => {
+  test('is cancelled although an untrusted event reports that the service has it', async () => {
     const handle = await awaitingApproval('early-claim');
     await handle.signal('events', [trusted('DEPOSIT_INITIATED', { trusted: false, proof: null })]);
     expect(await cancel(handle)).toEqual({ cancelled: true });
@@ -245,7 +245,7 @@ describe('a send that was ordered again, and could not be sent by its deadline',
     await handle.terminate();
   });
 
-  test('is said to be still on its way, if the store does not answer', async () => {
+  test('is reported as still on its way when the store does not answer', async () => {
     const handle = await ordered('not-held-back');
     jest.spyOn(decisions.store.claims, 'recordDecision').mockImplementation(away);
     await atDeadline();
@@ -261,7 +261,7 @@ describe('a flow that moves nothing itself', () => {
     return decisions.bench.startFlow('kyc-check', reference, { ...kycCheck.input(reference), ...more });
   };
 
-  test('is cancelled, although a trusted event says that the service has its record', async () => {
+  test('is cancelled, although a trusted event reports that the service has its record', async () => {
     const handle = await watching('reported');
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     // Not a word that its polling may have seen before.

@@ -75,7 +75,7 @@ describe('a result that could not be written to its claim when it came', () => {
 });
 
 describe('a POST that is not sent', () => {
-  test('under the reference of another request: its flow says so, and there is no answer', async () => {
+  test('under the reference of another request: its flow fails with other_request_same_reference, and there is no answer', async () => {
     const reference = newReference('other');
     const key = { account: ACCOUNT, operation: 'createBankWithdrawal', reference };
     await decisions.store.claims.reserve(key, { owner: 'earlier', flowId: 'x', fingerprint: 'of another request' });
@@ -119,7 +119,7 @@ describe('a POST that is not sent', () => {
   });
 });
 
-describe('a rate that has expired, as the service says', () => {
+describe('a rate that the service reports as expired', () => {
   const expired = (then: (reference: string) => Promise<unknown> = async () => undefined) => {
     answer = {
       createOfframp: async ({ referenceId }) => {

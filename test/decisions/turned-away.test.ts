@@ -142,7 +142,7 @@ describe('a POST that the service turned away in its own words', () => {
     return handle;
   };
 
-  test('and has no lookup expires at its deadline, if the service said so of every POST', async () => {
+  test('and has no lookup expires at its deadline, when the service turned every POST away', async () => {
     answers = [limited(HOUR_MS)];
     const handle = await withdraw();
     await decisions.bench.pass(AT_DEADLINE_MS);

@@ -30,7 +30,7 @@ describe('a crypto send whose answer was lost, while the store does not answer',
 
   const away = () => Promise.reject(new StoreUnavailableError('AWAY', 'database'));
 
-  test('is not closed by an order, which the timeline says; once the store is back, it is closed by another one', async () => {
+  test('is not closed by an order, which the timeline records; once the store is back, it is closed by another one', async () => {
     isExecuted = false;
     const { handle } = await startSend(decisions.bench, 'not-closed', { deadlineSeconds: 360_000 });
     await parked(handle);

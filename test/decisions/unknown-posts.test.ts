@@ -268,7 +268,7 @@ describe('a crypto send whose answer was lost', () => {
     await handle.terminate();
   });
 
-  test('that an event of another payment held back is not said to be missing by a single lookup', async () => {
+  test('that an event of another payment held back is not found missing by a single lookup', async () => {
     lookup = refusal(404, 'no such transaction');
     const reference = newReference('held-back');
     await inInbox(decisions, `crypto-send/${reference}`, 'SUCCESSFUL', { body: { cryptoAmount: 9 } });
@@ -282,7 +282,7 @@ describe('a crypto send whose answer was lost', () => {
     await handle.terminate();
   });
 
-  test('is not called failed if its POST is refused, and a trusted event in the inbox says that it was executed', async () => {
+  test('is not called failed if its POST is refused, and a trusted event in the inbox reports that it was executed', async () => {
     lose = 'refused';
     // The lookup that is made at the refusal asks a copy that lags.
     lookup = refusal(404, 'no such transaction');

@@ -166,7 +166,7 @@ describe('a trusted event in the inbox that cannot be decrypted', () => {
     expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'failed_at_service' } });
   });
 
-  test('completes a checkout if a person says that the quarantined one is true', async () => {
+  test('completes a checkout when a person trusts the quarantined one', async () => {
     const reference = newReference('accepted');
     const input = { ...bankCheckout.input(reference), timeScale: TIME_SCALE, deadlineSeconds: 600 };
     const handle = await d.bench.startFlow('bank-checkout', reference, input);

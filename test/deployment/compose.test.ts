@@ -266,7 +266,7 @@ describe('docker-compose.yml', () => {
     expect(compose.services['temporal']?.environment?.['NUM_HISTORY_SHARDS']).toBe('512');
   });
 
-  it('gives each of our processes as long to stop as it may take with the default SERVICE_TIMEOUT, and says how much to add', () => {
+  it('gives each of our processes as long to stop as it may take with the default SERVICE_TIMEOUT, and docs/deployment.md names how much to add', () => {
     for (const [name, service] of ours) {
       const graceMs = graceMsOf(name as ProcessName, settingsOf(service, DOT_ENV));
       const [, seconds = ''] = /^(\d+)s$/.exec(service.stop_grace_period ?? '') ?? [];

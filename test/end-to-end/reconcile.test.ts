@@ -274,7 +274,7 @@ describe('the reconciler', () => {
     expect(check(planted).map((violation) => violation.invariant)).toContain(invariant);
   });
 
-  test('says of a flow that never comes to rest how long its deadline, by its own view, has passed', async () => {
+  test('names a flow that never comes to rest, with how long its deadline, by its own view, has passed', async () => {
     const deadlineAt = new Date(Date.now() - 60_000).toISOString();
     const client = {
       workflow: { getHandle: () => ({ query: () => Promise.resolve({ view: { deadlineAt } }) }) },

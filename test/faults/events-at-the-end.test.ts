@@ -104,7 +104,7 @@ describe('a trusted event past the deadline (fault 33)', () => {
     (one.kind === 'bridge-transfer' ? BRIDGE_ENDS : PAYMENT_ENDS).map(([word, state]) => ({ ...one, word, state })),
   );
 
-  test.each(turns)('that says $word ends a parked $kind as $state', async ({ word, state, ...one }) => {
+  test.each(turns)('of status $word ends a parked $kind as $state', async ({ word, state, ...one }) => {
     const handle = await startOn(bench, cards, one, 'overdue', { deadlineSeconds: 600 });
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
     await bench.pass(11 * minuteMs);

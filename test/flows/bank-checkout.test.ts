@@ -25,7 +25,7 @@ describe('a bank checkout', () => {
     await handle.terminate();
   });
 
-  test('reads payment.confirmed, whose name says it all, with a status and without', () => {
+  test('reads payment.confirmed by its name, with a status and without', () => {
     const read = (event: string, data: object) =>
       bankCheckoutFlow.readEvent({ event, data: { reference_id: 'r', ...data } })?.status;
     expect(read('payment.confirmed', {})).toBe('CONFIRMED');
@@ -43,7 +43,7 @@ describe('a bank checkout', () => {
     ['more decimals than the currency has', { amount: '1.234' }, 'amount'],
     ['decimals of a currency without', { amount: '1.5', currency: 'XOF' }, 'amount'],
     ['a redirect that is no web address', { customerRedirectUrl: 'javascript:alert(1)' }, 'customerRedirectUrl'],
-  ])('refuses %s before anything is sent, and says which member', (_what, more, member) =>
+  ])('refuses %s before anything is sent, and names the member', (_what, more, member) =>
     expectRefused(bench, CHECKOUT, more, member),
   );
 

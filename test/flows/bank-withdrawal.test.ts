@@ -34,7 +34,7 @@ describe('a bank withdrawal', () => {
     ['more decimals than the currency has', { amount: '1.234' }, 'amount'],
     ['decimals of a currency without', { amount: '1.5', currency: 'UGX' }, 'amount'],
     ['a member that the operation does not have', { walletId: 'w' }, 'walletId'],
-  ])('refuses %s before anything is sent, and says which member', (_what, more, member) =>
+  ])('refuses %s before anything is sent, and names the member', (_what, more, member) =>
     expectRefused(bench, WITHDRAWAL, more, member),
   );
 

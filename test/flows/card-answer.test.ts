@@ -11,7 +11,7 @@ const CLEAN =
   'Card [redacted] ([redacted]), [redacted]/[redacted], [redacted]/[redacted], [redacted], cvv [redacted], ' +
   'of [redacted] [redacted]: code 05';
 
-describe('what the service says to a card', () => {
+describe('the answer of the service to a card', () => {
   it('continues with the members of the contract, and the card cut out of its sentence', () => {
     const answer = { reference_id: 'r-1', message: ECHO, redirect_url: 'https://3ds.example/1', card, echo: ECHO };
     expect(answerWithoutCard(answer, card)).toEqual({

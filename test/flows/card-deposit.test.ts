@@ -93,7 +93,7 @@ describe('a card deposit', () => {
       return { cardToken, masked };
     };
 
-    test('with its gateway, before anything was sent: says so, and its claim is void', async () => {
+    test('with its gateway, before anything was sent: fails with card_details_expired, and its claim is void', async () => {
       const { reference, handle } = await deposit('gateway-gone', tokenOf());
       await bench.pass(CARD_WORKER_START_MS);
       expect((await ended(handle)).view.outcome).toMatchObject({ state: 'failed', reason: 'card_details_expired' });
@@ -101,7 +101,7 @@ describe('a card deposit', () => {
       expect(await executions(reference)).toBe(0);
     });
 
-    test('with its gateway, while it was sending: unknown, and never said to be uncharged', async () => {
+    test('with its gateway, while it was sending: unknown, and never called uncharged', async () => {
       const reference = newReference('gateway-lost');
       const flowId = `card-deposit/${reference}`;
       const key = { account: ACCOUNT, operation: 'createCardDeposit', reference };

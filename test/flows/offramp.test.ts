@@ -78,7 +78,7 @@ describe('an offramp', () => {
       expect(entriesOf(view, 'status-looked-up', 'CRYPTO_NOT_RECEIVED')).toHaveLength(1);
     });
 
-    test('a refund that failed parks; a person says that it was done', async () => {
+    test('a refund that failed parks; a person marks it as done', async () => {
       const { handle } = await offramp('refund-failed', 'refund-failed');
       const { view } = await parked(bench, handle);
       expect(view.parked).toMatchObject({

@@ -224,7 +224,7 @@ describe('an onramp', () => {
     await handle.terminate();
   });
 
-  test('with the answer of a bank checkout its redirect URL is lost, and the flow says so', async () => {
+  test('with the answer of a bank checkout its redirect URL is lost, with an entry of the timeline', async () => {
     await bench.control('POST', '/faults', { operation: 'createOnramp', kind: 'answer-lost', first: 1 });
     const { reference, handle } = await onramp('lost-url', 'never', {
       mobileMoney: undefined,

@@ -48,7 +48,7 @@ describe('another send that the service refuses', () => {
     handle.executeUpdate('resolve', { args: [{ action: 'send-again', note: 'not there', actor: 'ada' }] });
 
   test.each(OPERATIONS.map((operation, at) => [operation, at % 2 === 0 ? 400 : 403] as const))(
-    '%s (%d): says nothing of the first one: unknown, never failed, and paid after all',
+    '%s (%d): proves nothing of the first one: unknown, never failed, and paid after all',
     async (operation, status) => {
       const { reference, handle } = await startLost(operation, { kind: 'error-before', status });
       const reason = (await parked(handle)).view.parked?.reason;

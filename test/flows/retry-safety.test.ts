@@ -58,7 +58,7 @@ describe('every money-moving operation, after every fault, in every repeat mode'
     120_000,
   );
 
-  test('is what docs/retry-safety.md says', async () => {
+  test('is as docs/retry-safety.md lists it', async () => {
     const computed = documentOf(results);
     if (process.env['WRITE_DOCS']) await writeFile(DOCUMENT, computed);
     expect(results).toHaveLength(OPERATIONS.length * FAULTS.length * REPEAT_MODES.length);

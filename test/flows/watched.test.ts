@@ -99,7 +99,7 @@ describe.each(likeKinds('watched'))('a $kind', (watched) => {
     expect((await endOf(handle)).state).toBe('completed');
   });
 
-  test('asks the service once more at its deadline, and says so if it cannot', async () => {
+  test('looks it up once more at its deadline, with an entry of the timeline when it cannot', async () => {
     const operation = flowOf(kind).status?.operation;
     await bench.control('POST', '/faults', { operation, kind: 'error-before' });
     const { handle } = await start(open.ending, { deadlineSeconds: 600 });

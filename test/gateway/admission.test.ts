@@ -128,7 +128,7 @@ describe('fault 57: what comes without proof', () => {
     expect(count(await Promise.all([1_000, 1_001].map((n) => send(url, n))))).toEqual({ 200: 1, 429: 1 });
   });
 
-  it('takes no place of those who are known, though slow senders of many addresses have all that strangers may have', async () => {
+  it('takes no place of a known client, though slow senders of many addresses have all places of unknown clients', async () => {
     await open({ UNPROVEN_RATE_LIMIT: '0' });
     const known = '203.0.113.60';
     const proven = bodyOf(0);
@@ -217,7 +217,7 @@ describe('fault 57: connections', () => {
     expect((await tested.get('/healthz')).status).toBe(200);
   });
 
-  it('of strangers are three quarters of all at most, however many addresses they have: who is known still finds one', async () => {
+  it('of unknown clients are three quarters of all at most, however many addresses they have: a known client still finds one', async () => {
     await open({ GATEWAY_MAX_CONNECTIONS: '40', TRUSTED_PROXIES: '203.0.113.1' });
     const known = await dial('127.0.0.9');
     known.socket.write(

@@ -23,7 +23,7 @@ describe('an attacker', () => {
     await worker.stop();
   });
 
-  it('fault 39: who replays a genuine delivery changes nothing: to its flow it is a duplicate, to others it says nothing', async () => {
+  it('fault 39: who replays a genuine delivery changes nothing: to its flow it is a duplicate, to others it is nothing', async () => {
     const [mine, other] = [newReference(), newReference()];
     await Promise.all(
       [mine, other].map((reference) => tested.post('/flows/bridge-transfer', transferInput(reference))),

@@ -321,13 +321,13 @@ describe('cards at a gateway', () => {
 });
 
 describe('a gateway without a worker for cards', () => {
-  it('takes none, and says so', async () => {
+  it('takes none, and answers 503', async () => {
     const gateway = await gatewayUnderTest();
     expect((await gateway.post('/card-tokens', { card })).status).toBe(503);
     await gateway.close();
   });
 
-  it('whose worker cannot be started tries again while a card waits, and closes all the same', async () => {
+  it('whose worker cannot be started tries again while a card waits, and still closes', async () => {
     let starts = 0;
     const serveCards: ServeCards = () => {
       starts += 1;

@@ -195,7 +195,7 @@ describe('events for a flow that has ended', () => {
     expect(await states(id)).toEqual(['late']);
   });
 
-  it('get what its report says though it was terminated', async () => {
+  it('get the results of its report although it was terminated', async () => {
     const { came, deliver, flow, states } = batch;
     const id = await came({ status: 'COMPLETED' });
     flow.facts = [{ ...COMPLETED, status: 'TERMINATED', state: 'parked' }];

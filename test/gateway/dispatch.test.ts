@@ -131,7 +131,7 @@ describe('the way of an event into its flow', () => {
     await until('the event to be applied', async () => (await settling())?.state === 'applied');
   });
 
-  it('that names another flow than the path it came by is of its path: a person is asked, and a replay says so', async () => {
+  it('that names another flow than the path it came by is of its path: a person is asked, and a dry run of a replay shows the other reference', async () => {
     await workerRuns();
     const [mine, other] = [newReference(), newReference()];
     await Promise.all([start(mine), start(other)]);

@@ -63,7 +63,7 @@ describe('towline store erase', () => {
     return [status, body['data'].code];
   };
 
-  it('erases a flow that has ended: its answer is gone, and a repetition is told that it was executed', async () => {
+  it('erases a flow that has ended: its answer is gone, and a repetition is answered as executed', async () => {
     const reference = newReference('erase');
     const flow = `crypto-send/${reference}`;
     const { path, body } = sample('sendCrypto', reference);
@@ -91,7 +91,7 @@ describe('towline store erase', () => {
     expect((await stack.store.audit.verify()).problems).toEqual([]);
   });
 
-  it('tells a repetition of a refused request that it was refused', async () => {
+  it('answers a repetition of a refused request as refused', async () => {
     const reference = newReference('erase');
     const { path, body } = sample('sendCrypto', reference);
     await stack.control('POST', '/scenarios', { reference, ending: 'rejected' });

@@ -31,28 +31,31 @@ describe('the flow operations of a gateway without Temporal or workers', () => {
     expect((await waiting).status).toBe(200);
   });
 
-  it.each(['completed', 'failed'])('show what a flow said at its end (%s) where no worker answers', async (state) => {
-    const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS } });
-    const passing = await startFlowWorker(lonely);
-    const reference = newReference();
-    const flowId = `bridge-transfer/${reference}`;
-    if (state === 'failed') await passing.control('POST', '/scenarios', { reference, ending: 'insufficient-funds' });
-    // Early: the flow takes it once its deposit is accepted.
-    else await lonely.post(lonely.callbackPath(reference), { status: 'COMPLETED' });
-    await lonely.post('/flows/bridge-transfer', transferInput(reference), SHOP);
-    await lonely.client.workflow
-      .getHandle(flowId)
-      .result()
-      .catch(() => undefined);
-    await passing.stop();
-    const shown = await fetch(`${lonely.url}/flows/${flowId}`, { headers: SHOP });
-    expect(await shown.json()).toMatchObject({ state, stage: 'done', outcome: { state } });
-    await until('its event to be settled', async () => {
-      const rows = await lonely.store.inbox.list({ flowId });
-      return rows.every((row) => row.state === 'applied') && rows.length === (state === 'completed' ? 1 : 0);
-    });
-    await lonely.close();
-  });
+  it.each(['completed', 'failed'])(
+    'show the outcome of a flow that ended (%s) where no worker answers',
+    async (state) => {
+      const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS } });
+      const passing = await startFlowWorker(lonely);
+      const reference = newReference();
+      const flowId = `bridge-transfer/${reference}`;
+      if (state === 'failed') await passing.control('POST', '/scenarios', { reference, ending: 'insufficient-funds' });
+      // Early: the flow takes it once its deposit is accepted.
+      else await lonely.post(lonely.callbackPath(reference), { status: 'COMPLETED' });
+      await lonely.post('/flows/bridge-transfer', transferInput(reference), SHOP);
+      await lonely.client.workflow
+        .getHandle(flowId)
+        .result()
+        .catch(() => undefined);
+      await passing.stop();
+      const shown = await fetch(`${lonely.url}/flows/${flowId}`, { headers: SHOP });
+      expect(await shown.json()).toMatchObject({ state, stage: 'done', outcome: { state } });
+      await until('its event to be settled', async () => {
+        const rows = await lonely.store.inbox.list({ flowId });
+        return rows.every((row) => row.state === 'applied') && rows.length === (state === 'completed' ? 1 : 0);
+      });
+      await lonely.close();
+    },
+  );
 
   it('show what the server knows if no worker answers', async () => {
     const lonely = await gatewayUnderTest({ env: { GATEWAY_TOKENS } });

@@ -288,7 +288,7 @@ describe('the HTTP interface of flows', () => {
     expect((await tested.store.claims.reserve(claim, late)).kind).not.toBe('reserved');
   });
 
-  it('refuses to close a terminated flow that the service executed; a person says how it ended', async () => {
+  it('refuses to close a terminated flow that the service executed; a person decides how it ended', async () => {
     const reference = newReference();
     const flowId = `bridge-transfer/${reference}`;
     const claim = { account: 'default', operation: 'createBridgeDeposit', reference };

@@ -56,7 +56,7 @@ describe('a gateway whose disk becomes full', () => {
   });
 });
 
-it('a gateway whose audit log cannot be written starts no flow and decodes nothing, and says why; it still takes events', async () => {
+it('a gateway whose audit log cannot be written starts no flow and decodes nothing, with the reason; it still accepts events', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'towline-audit-'));
   const storePath = join(folder, 'store.db');
   const tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1', storePath });

@@ -60,7 +60,7 @@ describe('a gateway under attack', () => {
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: HONEST }, () => 200));
   });
 
-  it('gives a sender five seconds for its headers, ten for a request and thirty to read its answer, unless a test says otherwise', async () => {
+  it('gives a sender five seconds for its headers, ten for a request and thirty to read its answer, by default', async () => {
     expect(REQUEST_LIMITS).toEqual({ headersWithinMs: 5_000, requestWithinMs: 10_000, answerWithinMs: 30_000 });
     const { server } = createServer(pino({ level: 'silent' }));
     expect([server.headersTimeout, server.requestTimeout]).toEqual([5_000, 10_000]);

@@ -167,7 +167,7 @@ describe('what arrives at the gateway', () => {
     expect(await rowsOf(other)).toMatchObject([{ repeats: 19 }]);
   });
 
-  it('is refused if it is too large, compressed, not JSON, or tricky, and the answer says why', async () => {
+  it('is refused if it is too large, compressed, not JSON, or tricky, and the answer has the reason', async () => {
     const path = tested.callbackPath(newReference());
     const send = async (body: string | Buffer, headers: Record<string, string | string[]> = {}) =>
       (await rawRequest(tested.url, path, body, headers)).status;

@@ -94,7 +94,7 @@ describe('a request above a limit that was lowered', () => {
   let store: Store;
   withTemporaryStore((opened) => (store = opened));
 
-  it('is not said to have sent nothing if it has a claim, whatever Temporal has forgotten', async () => {
+  it('is not reported as unsent when it has a claim, whatever Temporal has forgotten', async () => {
     const settings = readSettings({ MAX_AMOUNTS: 'CUSD:1' });
     const reader = { facts: () => Promise.resolve(undefined) };
     const checked = (reference: string) =>

@@ -7,7 +7,7 @@ import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 
 describe('an event that comes after its flow has ended', () => {
   it.each(['PAYMENT_SENT', 'PAYMENT_CONFIRMED', 'SETTLING'])(
-    'contradicts a failure if it says %s: the crypto was paid, and a refund is owed',
+    'contradicts a failure with %s: the crypto was paid, and a refund is owed',
     (status) => {
       expect(lateVerdict(status, 'failed', true)).toMatchObject({ contradicts: true });
       expect(lateVerdict(status, 'completed', true)).toMatchObject({ contradicts: false });
@@ -15,29 +15,26 @@ describe('an event that comes after its flow has ended', () => {
     },
   );
 
-  it.each(['REFUNDED', 'REVERSED'])(
-    'contradicts a failure if it says %s: what came back had been collected',
-    (status) => {
-      expect(lateVerdict(status, 'failed', true)).toMatchObject({ contradicts: true });
-      expect(lateVerdict(status, 'refunded', true)).toMatchObject({ contradicts: false });
-    },
-  );
+  it.each(['REFUNDED', 'REVERSED'])('contradicts a failure with %s: what came back had been collected', (status) => {
+    expect(lateVerdict(status, 'failed', true)).toMatchObject({ contradicts: true });
+    expect(lateVerdict(status, 'refunded', true)).toMatchObject({ contradicts: false });
+  });
 
-  it('says nothing of a failure if it says that the refund failed, too; it contradicts a refund that was made', () => {
+  it('agrees with a failure when it reports that the refund failed, too; it contradicts a refund that was made', () => {
     expect(lateVerdict('REFUND_FAILED', 'failed', true)).toMatchObject({ contradicts: false });
     for (const ended of ['refunded', 'completed'] as const)
       expect(lateVerdict('REFUND_FAILED', ended, true)).toMatchObject({ contradicts: true });
   });
 
   it.each(['DEPOSIT_INITIATED', 'DEPOSIT_CONFIRMED', 'REQUIRE_REVIEW', null])(
-    'says nothing of it with %s',
+    'neither agrees nor contradicts with %s',
     (status) => {
       expect(lateVerdict(status, 'failed', true)).toMatchObject({ contradicts: false });
     },
   );
 });
 
-describe('what a late event says', () => {
+describe('lateVerdict, of an event after the end of a flow,', () => {
   const ENDS = ['completed', 'refunded', 'failed', 'expired', 'cancelled', 'parked'] as const;
 
   it.each([
@@ -49,7 +46,7 @@ describe('what a late event says', () => {
     ['CRYPTO_FAILED', ['refunded'], false],
     ['PAYMENT_SENT', ['completed', 'refunded'], false],
   ])(
-    'with %s agrees with %j alone; for one that was terminated it says that money moved: %s',
+    'with %s agrees with %j alone; for one that was terminated it proves that money moved: %s',
     (word, agreeing, moved) => {
       const of = (contradicts: boolean) =>
         ENDS.filter((end) => lateVerdict(word, end, true).contradicts === contradicts);

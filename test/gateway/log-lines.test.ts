@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { createGatewayLogger } from '../../src/gateway/index.js';
 
-it('the log has at most 20 lines a second of one sentence, says how many it left out, and has every alarm', () => {
+it('the log has at most 20 lines a second of one sentence, with the count of those left out, and every alarm', () => {
   const lines: Record<string, unknown>[] = [];
   let nowMs = 0;
   const log = createGatewayLogger(

@@ -67,7 +67,7 @@ describe('the labels of an account webhook by its content alone', () => {
 });
 
 describe('the labels of other events', () => {
-  it('of a callback are those of its path, whatever its body says', () => {
+  it('of a callback are those of its path, whatever is in its body', () => {
     expect(
       labelCallback('bank-withdrawal', 'r', 'bank-withdrawal/r', { referenceId: 'x', status: 'SUCCESSFUL' }),
     ).toEqual({

@@ -222,7 +222,7 @@ describe('a guess at a token of an OIDC issuer', () => {
   const times = <T>(count: number, one: T): readonly T[] => Array.from({ length: count }, () => one);
   const rubbish = `${Buffer.from('{"alg":"RS256","kid":"none"}').toString('base64url')}.e30.AAAA`;
 
-  it('is a token without a role, too; a stranger without guesses is refused before a signature is looked at', async () => {
+  it('is a token without a role, too; an unknown client without guesses is refused before a signature is verified', async () => {
     const issuer = await openIssuer(await newSigningKey('one'));
     const tested = await gatewayOf(issuer.url);
     const [none, good] = [

@@ -128,7 +128,7 @@ describe('by HTTP,', () => {
     await until('the invoice on the flow', async () => (await show(flow))['parked']?.reason === 'refund_invoice_ready');
   });
 
-  it('an order to a flow of a wrong workflow type is refused with that type, and the flow says why nothing happens', async () => {
+  it('an order to a flow of a wrong workflow type is refused with that type, and the flow shows why nothing happens', async () => {
     const reference = newReference('wrong-type');
     const workflowId = `crypto-send/${reference}`;
     const { client, taskQueue } = stack;

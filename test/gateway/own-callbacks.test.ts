@@ -44,7 +44,7 @@ describe('a callback URL of ours inside a link of the service', () => {
     },
   );
 
-  it('is as before if it is all that a member says: the caller has it as it gave it, and others have no such member', () => {
+  it('is as before when it is all of a member: the caller has it as it gave it, and others have no such member', () => {
     for (const url of [OURS, once(OURS)]) {
       expect(withoutOwnCallbacks({ callback_url: url, n: 1 })).toEqual({ n: 1 });
       expect(withoutOwnCallbacks({ callback_url: url, n: 1 }, THEIRS)).toEqual({ callback_url: THEIRS, n: 1 });

@@ -162,7 +162,7 @@ describe('an arriving event', () => {
   });
 });
 
-it('what proves a settlement is as its trust says', () => {
+it('what proves a settlement follows SETTLEMENT_TRUST', () => {
   expect(SETTLEMENT_PROOFS).toEqual({
     corroborated: ['signature', 'capability', 'network', 'corroborated', 'person'],
     signed: ['signature', 'person'],

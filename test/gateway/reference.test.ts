@@ -66,7 +66,7 @@ describe('the API reference', () => {
     expect(bodies).toHaveLength(13);
   });
 
-  it('says of each operation of the service what the gateway does with it', () => {
+  it('lists for each operation of the service what the gateway does with it', () => {
     const passed = described.filter(({ path }) => path.startsWith('/api/'));
     expect(passed).toHaveLength(22);
     // Only what belongs to a flow says where that is.
@@ -159,7 +159,7 @@ describe('the API reference', () => {
       .replace('{id}', 'evt_none')
       .replaceAll(/\{\w+\}/g, 'none-1');
 
-  it('says for each path whether it takes a token: without one it is answered 401, with the scheme to use', async () => {
+  it('lists for each path whether it takes a token: without one it is answered 401, with the scheme to use', async () => {
     const guarded = described.filter(({ operation }) => operation['security'].length > 0);
     expect(guarded.length).toBeGreaterThan(40);
     const answers = await Promise.all(

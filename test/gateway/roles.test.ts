@@ -39,7 +39,7 @@ describe('the permissions of a role', () => {
     return answer.status;
   };
 
-  it('are what the table says, at every route that needs a token', async () => {
+  it('are those of the table, at every route that needs a token', async () => {
     const guarded = tested.gateway.routes.filter(({ permission }) => permission !== null);
     expect(guarded.length).toBeGreaterThan(25);
     const wrong: string[] = [];

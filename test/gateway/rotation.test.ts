@@ -47,7 +47,7 @@ describe('a running gateway, while the webhook secret is rotated', () => {
     expect(await answers()).toEqual([401, 200, 401]);
   });
 
-  it('continues with the last good secrets if the file cannot be used, and says so without them', async () => {
+  it('continues with the last good secrets if the file cannot be used, and logs it without them', async () => {
     writeKeptSecrets(path, [{ secret: NEW, until: null }]);
     expect(await deliver(NEW)).toBe(200);
     await writeFile(path, `{"secrets": [{"secret": "${OTHER}"`);

@@ -121,7 +121,7 @@ describe('the gateway as a process', () => {
     await tested.close();
   });
 
-  it('says in one sentence that its port is taken', async () => {
+  it('ends with one sentence about its port when that is taken', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
     const { port } = other.address() as { port: number };

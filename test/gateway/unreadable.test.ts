@@ -16,7 +16,7 @@ const NEW_KEY = { id: 'new', bytes: new Uint8Array(32).fill(9) };
 const TEST_KEY = { id: 'test', bytes: new Uint8Array(32).fill(7) };
 
 describe('an event that is sealed with a key that the gateway does not have', () => {
-  it('holds its flow back aloud: in the log, and as a figure', async () => {
+  it('holds its flow back, with a line of the log and a figure', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'towline-unreadable-'));
     const storePath = join(folder, 'store.db');
     const tested = await gatewayUnderTest({ storePath });
@@ -40,7 +40,7 @@ describe('an event that is sealed with a key that the gateway does not have', ()
 });
 
 describe('an event whose seal is broken', () => {
-  it('is quarantined with an alarm, of which people are notified, does not hold up its flow, and is new if it is sent again; a replay says what is wrong', async () => {
+  it('is quarantined with an alarm, of which people are notified, does not hold up its flow, and is new when it is sent again; a replay answers what is wrong', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'towline-unreadable-'));
     const storePath = join(folder, 'store.db');
     const flowId = 'bridge-transfer/damaged';

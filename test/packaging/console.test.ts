@@ -128,7 +128,7 @@ const executable = findBrowser('the console');
     await page.close();
   });
 
-  test('an open flow page shows by itself what became of the flow, and leads to its history in the Temporal UI', async () => {
+  test('an open flow page shows each change of the flow by itself, and links to its history in the Temporal UI', async () => {
     const flowId = await parkOne();
     const { page, problems } = await open(VIEWER);
     await page.goto(`${stack.gateway.url}/console#/flow/${flowId}`);

@@ -34,7 +34,7 @@ describe('npx towline, in the folder of a clone', () => {
       env: { npm_config_cache: cache, npm_config_offline: 'true', npm_config_update_notifier: 'false' },
     });
 
-  it('says what to do before anything is built, and runs once it is built, and after it was built again', async () => {
+  it('names the command to run before anything is built, and runs once it is built, and after it was built again', async () => {
     expect(await npx()).toMatchObject({ code: 1, all: expect.stringContaining('npm run build') });
     // npm has linked to the command by now, and never does so again.
     await symlink(join(root, 'dist'), join(clone, 'dist'));

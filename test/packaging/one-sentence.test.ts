@@ -70,7 +70,7 @@ describe('what keeps towline up from starting is one sentence, and the exit code
   });
 });
 
-test.each(['gateway', 'sandbox'])('a %s by itself says that its port is taken, too', async (name) => {
+test.each(['gateway', 'sandbox'])('a %s by itself ends with that sentence about its port, too', async (name) => {
   const setting = `${name.toUpperCase()}_PORT`;
   // No Temporal: a server at its usual address may be bound to another store.
   const own = { TOWLINE_HOME: newHome(), TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' };
@@ -80,7 +80,7 @@ test.each(['gateway', 'sandbox'])('a %s by itself says that its port is taken, t
   expect(err).toBe(`Port ${taken} on 127.0.0.1 is taken: stop what listens there, or set ${setting} to another port.`);
 });
 
-test('a gateway whose port for webhooks is taken says so, and ends', async () => {
+test('a gateway whose port for webhooks is taken ends with a sentence about it', async () => {
   const own = { TOWLINE_HOME: newHome(), TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' };
   const { code, err } = await runProcess(['gateway'], { ...FREE, ...own, INBOUND_PORT: String(taken) });
   expect(code).toBe(1);
@@ -96,7 +96,7 @@ test('a worker without Temporal names the address, and exits with 4', async () =
   expect(code).toBe(4);
 });
 
-test('the store of other payload keys is said to be that', async () => {
+test('the doctor names a store of other payload keys as such', async () => {
   const key = (byte: number) => `k${byte}:${secretBytes(byte).toString('base64')}`;
   const env = {
     TOWLINE_HOME: newHome(),

@@ -40,7 +40,7 @@ describe('the terms of a refund by us', () => {
     expect(terms(read)).toEqual(terms());
   });
 
-  it('are none in the answer where it says nothing, and are not ours where it cannot be read', () => {
+  it('are none where the answer has none, and are not ours where it cannot be read', () => {
     const nothing = { chain: null, token: ' ', primary_method: '', fallback_method: undefined };
     expect(answer(nothing)).toMatchObject({ chain: null, token: null, method: null, fallbackMethod: null });
     const unread = { chain: 'CELO, or another', token: 'US$', primary_method: 'a/b', fallback_method: 'a/b' };
@@ -74,7 +74,7 @@ describe('the terms of a refund by us', () => {
     expect(terms(refund)).toMatchObject({ code: 'refund_not_sendable' });
   });
 
-  it('do not stand if the amount is nothing or no number, nor if nothing says how much was paid in', () => {
+  it('do not stand if the amount is nothing or no number, nor when nothing proves how much was paid in', () => {
     for (const cryptoAmount of ['0', 'much'])
       expect(terms({ cryptoAmount })).toMatchObject({ code: 'refund_not_sendable' });
     expect(terms({}, { input: { crypto_payment: { address: '0x1' } } })).toMatchObject({
@@ -99,7 +99,7 @@ describe('the terms of a refund by us', () => {
     expect(terms({ method, fallbackMethod })).toMatchObject(expected);
   });
 
-  it('send back no more than what an event says came in, and all that was agreed if more came in', () => {
+  it('send back no more than an event reports as come in, and all that was agreed if more came in', () => {
     const amountOf = (cameIn: Record<string, string>, refund = {}) => terms(refund, { cameIn });
     expect(amountOf({ cryptoAmount: '5' })).toMatchObject({ cryptoAmount: '5' });
     expect(amountOf({ cryptoAmount: '9' })).toMatchObject({ cryptoAmount: '7.5' });
@@ -124,13 +124,13 @@ describe('whether a person has to decide how much goes back', () => {
   const causeOf = (more: Parameters<typeof knownTransfer>[0]) => otherCameIn(knownTransfer(more))?.code;
   const other = claim({ cryptoAmount: '7.5', chain: 'CELO', token: 'USDC' });
 
-  it('is no question if every event says what was asked for, or says nothing about it', () => {
+  it('is no question when every event has the amount that was asked for, or none', () => {
     expect(causeOf({})).toBeUndefined();
     expect(causeOf({ cameIn: { cryptoAmount: '7.5' }, unverified: [other, claim({})] })).toBeUndefined();
     expect(causeOf({ unverified: [other, claim({ cryptoAmount: '9' })] })).toBeUndefined();
   });
 
-  it('is one after an event that was accepted and cannot be read, or says less', () => {
+  it('is one after an event that was accepted and cannot be read, or has less', () => {
     expect(causeOf({ cameIn: { body: UNREADABLE } })).toBe('accepted_event_unread');
     expect(causeOf({ cameIn: { cryptoAmount: '5' } })).toBe('less_came_in');
   });
@@ -158,7 +158,7 @@ describe('whether a person has to decide how much goes back', () => {
     expect(causeOf({ cameIn: { cryptoAmount: UNREADABLE } })).toBeUndefined();
   });
 
-  it('is none by an unverified event of less if nothing says how much was asked for: nothing can be sent anyway', () => {
+  it('is none by an unverified event of less when nothing proves how much was asked for: nothing can be sent anyway', () => {
     const input = { crypto_payment: { address: '0x1' } };
     expect(causeOf({ input, unverified: [claim({ cryptoAmount: '5' })] })).toBeUndefined();
   });

@@ -186,11 +186,11 @@ describe('an untrusted event beside a proven FAILED of a transfer', () => {
     ['REFUNDED', {}],
     ['PAYMENT_SENT', {}],
     ['FAILED', { refundAnnounced: 'true' }],
-  ])('vetoes that it ends as failed by itself if it says %s %j', (word, facts) => {
+  ])('vetoes that it ends as failed by itself with %s %j', (word, facts) => {
     expect(vetoes(trusted(word, { facts }))).toBe(true);
   });
 
-  it('vetoes nothing if it says no more, or if a refund is due all the same', () => {
+  it('vetoes nothing when it adds no fact, or when a refund is due anyway', () => {
     expect(vetoes(trusted('DEPOSIT_INITIATED'))).toBe(false);
     expect(vetoes(trusted('FAILED', { facts: FAILED_EARLY }))).toBe(false);
     expect(vetoes(trusted('COMPLETED'), { refundAnnounced: 'true' })).toBe(false);

@@ -40,7 +40,7 @@ describe('what is known about the ending of a transfer', () => {
     expect(endEvidence(knownTransfer(early))).toEqual({ proven: ['failed'], claimed: [], fundsHeld: 'absent' });
   });
 
-  it('is claimed as refunded, too, by an event of any status that says that the service has begun its refund', () => {
+  it('is claimed as refunded, too, by an event of any status which reports that the service has begun its refund', () => {
     const refundStatus = 'COMPLETED';
     const claimed = (...unverified: FlowEvent[]) => endEvidence(knownTransfer({ unverified })).claimed;
     expect(claimed(claim('FAILED', { refundStatus }))).toEqual(['failed', 'refunded']);
@@ -102,7 +102,7 @@ describe('an untrusted event', () => {
     expect(claimed(claim('X', { body: UNREADABLE }))).toEqual(['anything: it cannot be read', 'paid']);
   });
 
-  it('claims nothing that a trusted event says, too', () => {
+  it('claims nothing that a trusted event proves', () => {
     const begun = claim('FAILED', { refundStatus: 'SENT' });
     expect(claimed(begun, { theirRefund: { refundStatus: 'COMPLETED' } })).toEqual([]);
     expect(claimed(begun, { theirRefund: { refundStatus: 'PENDING' } })).toEqual(['refund begun']);
@@ -172,7 +172,7 @@ describe('an event of a transfer', () => {
     ]);
   });
 
-  it('is noted once with its source, and a repeat says nothing new', () => {
+  it('is noted once with its source, and a repeat adds nothing', () => {
     const confirmed = trusted('PAYMENT_CONFIRMED');
     const { results, notes, transfer } = applied(confirmed, settled('COMPLETED'), confirmed);
     expect(results).toEqual([true, true, false]);
@@ -183,7 +183,7 @@ describe('an event of a transfer', () => {
     expect(transfer.statuses).toEqual(seen('PAYMENT_CONFIRMED', 'COMPLETED'));
   });
 
-  it('of an unknown word is kept, proves no status, and says how much came in', () => {
+  it('of an unknown word is kept, proves no status, and counts for how much came in', () => {
     const strange = trusted('CRYPTO_COUNTED', { facts: { cryptoAmount: '5' } });
     const { results, notes, transfer } = applied(strange, trusted('', { status: null }));
     expect(results).toEqual([true, true]);
@@ -213,7 +213,7 @@ describe('an event of a transfer', () => {
     expect(applied(trusted('FAILED', said), first).results).toEqual([true, false]);
   });
 
-  it('leaves what a COMPLETED says about what arrived, as the first one says it, and of no other status', () => {
+  it('leaves the facts of a first COMPLETED about what arrived, and those of no other status', () => {
     const completed = (facts: Record<string, string>) => trusted('COMPLETED', { facts });
     const { transfer } = applied(
       trusted('SETTLING', { facts: { settlementCurrency: 'KES' } }),

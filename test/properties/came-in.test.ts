@@ -12,7 +12,7 @@ const said = fc.record(
 const asked = (payment: object, token = 'USDC') => ({ token, crypto_payment: payment }) as never;
 
 describe('what may be sent back', () => {
-  it('is never more than was to come in, nor than any event says, in whatever order they come', () => {
+  it('is never more than was to come in, nor than any event reports, in whatever order they come', () => {
     fc.assert(
       fc.property(amount, fc.array(said, { maxLength: 6 }), (wanted, events) => {
         const most = mostToRefund(asked({ crypto_amount: wanted }), events.reduce(smallest, {}));

@@ -94,7 +94,7 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations, by $
     expect(wrong(closed, anyShowsIt)).toEqual([]);
   });
 
-  it('says "nothing was sent" only if the claim proves it, and no witness says otherwise', () => {
+  it('is "nothing was sent" only when the claim proves it, and no witness contradicts', () => {
     const said = POSTS.filter((post) => mayEndUnsent(post) || postStep(post, 'unknown').do === 'end-not-sent');
     expect(wrong(said, anyShowsIt)).toEqual([]);
     expect(wrong(said, ({ claim }) => claim === 'sending' || claim === 'ordered')).toEqual([]);
@@ -139,7 +139,7 @@ describe(`what is known of an end, in each of ${ENDS.length} combinations`, () =
   };
   const excluding = { completed: ['failed', 'refunded'], failed: ['completed', 'refunded'], refunded: ['completed'] };
 
-  it('says no end that is not proven, or that another proof excludes', () => {
+  it('is no end that is not proven, or that another proof excludes', () => {
     const ended = ENDS.flatMap((end) => {
       const as = endsAs(end);
       return as === undefined ? [] : [{ ...end, as }];
@@ -149,7 +149,7 @@ describe(`what is known of an end, in each of ${ENDS.length} combinations`, () =
     expect(new Set(ended.map(({ as }) => as))).toEqual(new Set(ENDINGS));
   });
 
-  it('says failed only on an explicit statement that nothing is held, and against no claim, trusted or not', () => {
+  it('is failed only on an explicit statement that nothing is held, and against no claim, trusted or not', () => {
     const failed = ENDS.filter((end) => endsAs(end) === 'failed');
     expect(wrong(failed, ({ fundsHeld }) => fundsHeld !== 'absent')).toEqual([]);
     expect(wrong(failed, ({ claimed }) => claimed.includes('completed') || claimed.includes('refunded'))).toEqual([]);
@@ -202,7 +202,7 @@ describe(`how a payment stands, in each of ${PAYMENT_EVIDENCE.length} combinatio
 });
 
 describe('whether an invoice was paid by another way', () => {
-  it('is "not paid" only if the lookup says so and no trusted event says otherwise', () => {
+  it('is "not paid" only when the lookup finds it and no trusted event contradicts', () => {
     const all = PAID_SAYS.flatMap((lookup) => BOTH.map((paidByEvent) => ({ lookup, paidByEvent })));
     const payable = all.filter((invoice) => paidElsewhere(invoice) === 'not-paid');
     expect(payable).toEqual([{ lookup: 'not-paid', paidByEvent: false }]);

@@ -17,7 +17,7 @@ const body = fc.oneof(
   fc.record({ status: long, crypto_payment: fields, failure_details: fields, refund_details: fields }),
 );
 
-it('an event of a stranger brings a flow two kilobytes at most, whatever its body says', () => {
+it('an event of an unknown sender brings a flow two kilobytes at most, whatever is in its body', () => {
   fc.assert(
     fc.property(fc.constantFrom(...FLOW_KINDS), body, (kind, content) => {
       const row = { id: 'e1', source: 'settlement', proof: null, receivedAt: '2026-01-01T00:00:00Z', body: content };

@@ -32,7 +32,7 @@ describe('the status in an event that is named after another object', () => {
     }
   });
 
-  it.each(OF_EVENTS_ALONE)('holds a refund of ours back if it says that a %s was refunded', (kind) => {
+  it.each(OF_EVENTS_ALONE)('holds a refund of ours back when it reports that a %s was refunded', (kind) => {
     const { trusted, proof, status } = seen(kind, 'refund.completed', 'COMPLETED');
     expect([trusted, proof, classifyOfAnyKind(status)]).toEqual([false, null, 'refunded']);
     expect(settles(seen(kind, 'refund.completed', 'COMPLETED', 'person'))).toBe(true);

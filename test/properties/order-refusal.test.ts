@@ -15,7 +15,7 @@ const excludes = (one: Ending, other: Ending) =>
   one === 'failed' ? other !== 'failed' : one === 'refunded' ? other === 'completed' : other !== 'completed';
 
 describe(`an order of a person, in each of ${ASKED.length} combinations of what was shown and is proven`, () => {
-  it('says no end that a proof excludes which the person had not seen', () => {
+  it('is refused for an end that a proof excludes which the person had not seen', () => {
     for (const [action, says] of SAYS) {
       const carriedOut = ASKED.filter(({ proven, shown }) => orderRefusal(action, proven, shown) === null);
       const wrong = carriedOut.filter(({ proven, shown }) =>

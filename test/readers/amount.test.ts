@@ -150,7 +150,7 @@ describe('readAmount', () => {
     expect(readAmount(value)).toBeUndefined();
   });
 
-  it('looks at no more than 120 characters', () => {
+  it('reads no more than 120 characters', () => {
     for (const piece of ['9', '0', ' ', 'e', '.', '1e', '-'])
       expect(readAmount(piece.repeat(1_000_000))).toBeUndefined();
   });

@@ -67,7 +67,7 @@ describe('readCode', () => {
     expect(readCode(value)).toBeUndefined();
   });
 
-  it('looks at no long text', () => {
+  it('reads no long text', () => {
     for (const piece of ['A', ' ', '_', '\t a']) expect(readCode(piece.repeat(1_000_000))).toBeUndefined();
   });
 });

@@ -109,7 +109,7 @@ describe('readAddress', () => {
     expect(readAddress(value)).toBeUndefined();
   });
 
-  it('looks at no long text', () => {
+  it('reads no long text', () => {
     for (const piece of ['0', ' ', 'a1', '0x']) {
       expect([readHash(piece.repeat(1_000_000)), readAddress(piece.repeat(1_000_000))]).toEqual([undefined, undefined]);
     }

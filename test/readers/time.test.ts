@@ -104,7 +104,7 @@ describe('readTime', () => {
     expect(readTime(value)).toBeUndefined();
   });
 
-  it('looks at no long text', () => {
+  it('reads no long text', () => {
     for (const piece of ['0', '-', ' ', '2026-01-01T10:00:00.', '0:'])
       expect(readTime(piece.repeat(1_000_000))).toBeUndefined();
   });

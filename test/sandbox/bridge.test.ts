@@ -141,7 +141,7 @@ describe('a bridge deposit of the sandbox', () => {
     ['statuses-by-callback-only', ['SETTLING', 'COMPLETED']],
     ['failed-early', ['DEPOSIT_INITIATED', 'FAILED']],
     ['mismatching-amount', ['SETTLING', 'COMPLETED']],
-  ])('ends as the scenario %s says', async (ending, last) => {
+  ])('ends as the scenario %s has it', async (ending, last) => {
     await rig.control('POST', '/scenarios', { reference: 'r1', ending });
     await rig.deposit('r1');
     await rig.advance(20 * STEP_MS);
@@ -189,7 +189,7 @@ describe('a bridge deposit of the sandbox', () => {
     expect(await rig.executions('r1')).toBe(0);
   });
 
-  it('is refused for an expired rate as often as the scenario or amount says, and then accepted', async () => {
+  it('is refused for an expired rate as often as the scenario or the amount demands, and then accepted', async () => {
     await rig.control('POST', '/scenarios', { reference: 'r1', ending: 'rate-expired', times: 2 });
     const rate_id = await rig.quote();
     const answers = [];

@@ -40,7 +40,7 @@ describe('a crypto send of the sandbox', () => {
     ['failed', 'FAILED'],
     ['never', 'PENDING'],
     ['slow', 'PENDING'],
-  ])('ends as the scenario %s says', async (ending, status) => {
+  ])('ends as the scenario %s has it', async (ending, status) => {
     await rig.control('POST', '/scenarios', { reference: 's1', ending });
     await send();
     await rig.advance(10 * STEP_MS);

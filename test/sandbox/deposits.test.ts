@@ -52,7 +52,7 @@ describe('an onramp of the sandbox', () => {
     expect((await balances())['customer:customer-254712345678']).toEqual({ KES: '0' });
   });
 
-  it('that is not paid says why in its fiat leg, and never begins its crypto leg', async () => {
+  it('that is not paid has the reason in its fiat leg, and never begins its crypto leg', async () => {
     await create(rig, 'createOnramp', 'r1', { fiatAmount: 1000.15 });
     await rig.advance(10 * STEP_MS);
     const { mobile_money, onchain } = await onChain('r1');

@@ -15,7 +15,7 @@ const input = fc.oneof<fc.Arbitrary<BridgeInput>[]>(
 const cents = (amount: string) => BigInt(Math.round(Number(amount) * 100));
 
 describe('a bridge deposit of the sandbox', () => {
-  it('moves only as its table or a report says, and its postings balance after every step', () => {
+  it('moves only by its table or a report, and its postings balance after every step', () => {
     fc.assert(
       fc.property(fc.constantFrom(...bridgeEndings), fc.array(input, { maxLength: 30 }), (ending, inputs) => {
         const script = scriptOf(ending);
@@ -92,7 +92,7 @@ describe('the sandbox, under random orders,', () => {
     return undefined;
   }
 
-  it('keeps its books balanced, executes a reference once, and pays nobody twice', async () => {
+  it('keeps its books balanced, executes a reference once, and pays no one twice', async () => {
     const rig = await startRig({ dbPath: ':memory:' });
     await fc.assert(
       fc.asyncProperty(fc.array(order, { maxLength: 15 }), async (orders) => {

@@ -51,7 +51,7 @@ describe('the sandbox, for operations that only the live service has,', () => {
     expect([(await banks('ZAR')).length > 0, (await banks('KES')).length]).toEqual([true, 0]);
   });
 
-  it('do not exist unless the setting says so', async () => {
+  it('exist only with the setting', async () => {
     await create(rig, 'createOnramp', 'r1');
     await rig.control('POST', '/settings', { liveOperations: false });
     expect((await rig.call('GET', '/api/v3/onramp/r1')).status).toBe(404);

@@ -33,7 +33,7 @@ describe('the lifecycle in the sandbox', () => {
     for (const status of Object.keys(moves)) reach(status, []);
   });
 
-  it.each(kinds)('of %s only moves as its table says, whatever happens to it', (_, { lifecycle }) => {
+  it.each(kinds)('of %s only moves by its table, whatever happens to it', (_, { lifecycle }) => {
     const status = fc.constantFrom(...Object.keys(lifecycle.moves), 'NONSENSE', '__proto__', 'constructor');
     const input = fc.oneof<fc.Arbitrary<Input>[]>(
       fc.record({ kind: fc.constant('time' as const), from: status }),

@@ -60,7 +60,7 @@ describe.each(sampled)('%s of the sandbox', (name) => {
   });
 
   it.each(['same-result', 'conflict', 'rejected', 'execute-again'])(
-    'is answered as the repeat mode %s says if its reference comes again',
+    'is answered by the repeat mode %s when its reference comes again',
     async (repeatMode) => {
       await rig.control('POST', '/settings', { repeatMode });
       const first = await create(rig, name, 'r1');

@@ -39,7 +39,7 @@ describe('the signature profile of the sandbox', () => {
     }
   });
 
-  it('standard-webhooks decodes a secret that is written as the scheme says', async () => {
+  it('standard-webhooks decodes a secret that is written as the scheme demands', async () => {
     const secret = `whsec_${Buffer.from('bytes of a key').toString('base64')}`;
     await set({ webhookUrl: `${rig.receiver.url}/account`, webhookSecret: secret });
     await rig.control('POST', '/system-event', {});

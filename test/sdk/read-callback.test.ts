@@ -49,7 +49,7 @@ describe('a callback, read by readCallback,', () => {
     ['empty after its prefix', ['whsec_'], 'secrets[0]'],
     ['not base64', ['whsec_not base64!'], 'secrets[0]'],
   ])(
-    'cannot be verified with a secret that is %s, which is said, and is no fault of its sender',
+    'cannot be verified with a secret that is %s, which its error names, and is no fault of its sender',
     (_, secrets, says) => {
       const reading = () => read(signed(BODY), BODY, secrets);
       expect(reading).toThrow(TypeError);

@@ -52,7 +52,7 @@ describe('Towline (SDK) throws an error of its own for a refusal:', () => {
     expect(gateway.asked).toEqual(['POST /flows/bridge-transfer/order-1/approve-quote']);
   });
 
-  test('409 at a start says that the reference belongs to another request', async () => {
+  test('409 at a start throws OtherRequestError', async () => {
     gateway.plays(refusal(409));
     expect(await errorOf(towline.start('bridge-transfer', INPUT))).toBeInstanceOf(OtherRequestError);
   });
@@ -75,7 +75,7 @@ describe('Towline (SDK) throws an error of its own for a refusal:', () => {
     ['a page in HTML', { status: 200, body: '<html>' }],
     ['a redirect', { status: 302, body: '{}', headers: { location: 'http://127.0.0.1:1/' } }],
     ['somebody else’s 404', { status: 404, body: '<html>' }],
-  ] as [string, Turn][])('%s is said to be no gateway', async (_, turn) => {
+  ] as [string, Turn][])('%s is found to be no gateway', async (_, turn) => {
     const asking = new Towline({ baseUrl: gateway.url, token: TOKEN, retryForMs: 0 });
     gateway.plays(turn);
     const error = await errorOf(asking.show(FLOW));

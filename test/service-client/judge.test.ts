@@ -101,7 +101,7 @@ describe('judge, which reads an answer of the service', () => {
     },
   );
 
-  it('keeps the text of an answer in doubt for a person, redacted, whoever wrote it', () => {
+  it('keeps the text of an answer in doubt for a person, redacted, by any author', () => {
     const redact = (text: string) => text.replaceAll('secret', '…');
     const text = (httpStatus: number, body: unknown) => (sent(httpStatus, body, { redact }) as { text?: string }).text;
     expect(text(403, { title: 'Forbidden', detail: 'rule secret' })).toBe('Forbidden: rule …');
@@ -290,7 +290,7 @@ describe('a refusal of the service, as judge reads it,', () => {
     [{ statusCode: 404, message: 'gone', error: 'Not Found', data: {} }, true],
     [{ success: false, message: 'gone', detail: 'no route' }, false],
     [{ success: false, message: 'Cannot GET /api/v3/onramp' }, false],
-  ])('is of a missing record in a 404 only by a body that says so: %j', (body, isNotFound) => {
+  ])('is of a missing record in a 404 only by a body of the service about that: %j', (body, isNotFound) => {
     expect(read(404, body)).toMatchObject({ name: 'RejectedError', isNotFound });
     const at400 = 'statusCode' in body ? { ...body, statusCode: 400 } : body;
     expect(read(400, at400)).toMatchObject({ isNotFound: false });

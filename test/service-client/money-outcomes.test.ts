@@ -142,14 +142,14 @@ describe('a money POST is rejected', () => {
     expect(result).toMatchObject({ name: 'RejectedError', fields: ['settlement.amount', 'chain'] });
   });
 
-  it('when a 2xx says success:false with a reason', async () => {
+  it('when a 2xx has success: false with a reason', async () => {
     const result = await answering((response) =>
       answerJson(response, 200, { success: false, message: 'Insufficient Funds', data: null }),
     );
     expect(result).toMatchObject({ name: 'RejectedError', httpStatus: 200, message: 'Insufficient Funds' });
   });
 
-  it('as expired when the service says "Rate Expired", in text or code', async () => {
+  it('as expired when the service answers "Rate Expired", in text or code', async () => {
     for (const body of [{ message: 'Rate Expired' }, { message: 'no', error_code: 'RATE_EXPIRED' }]) {
       const result = await answering((response) => answerJson(response, 400, { success: false, ...body }));
       expect(result).toMatchObject({ name: 'RejectedError', isRateExpired: true });

@@ -99,7 +99,7 @@ describe('the service client: bodies', () => {
     expect(server.seen).toHaveLength(0);
   });
 
-  it('go without the authorization header if the interface says so, and with it everywhere else', async () => {
+  it('go without the authorization header where the interface demands it, and with it everywhere else', async () => {
     const bodies: Record<string, unknown> = {
       verifyHuman: { verificationToken: 'v' },
       updateWebhook: { webhook_events: ['payment.confirmed'] },

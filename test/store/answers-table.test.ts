@@ -173,19 +173,19 @@ describe('the answer to a POST that moves money', () => {
       ),
     );
 
-  it('means what its body says, then its status, then its lookup: every status, body and lookup', async () => {
+  it('is judged by its body, then by its status, then its lookup: every status, body and lookup', async () => {
     const decidedByLookup = [200, 400, 403, 404, 422];
     const elsewhere = STATUSES.filter((status) => !decidedByLookup.includes(status));
     expect(await walk(LOOKED_UP, cells(decidedByLookup, LOOKUPS, ['nothing']))).toEqual([]);
     expect(await walk(LOOKED_UP, cells(elsewhere, ['absent', 'shown'], ['nothing']))).toEqual([]);
   }, 120_000);
 
-  it('means what its body says, then its status, where there is no lookup: every status and body', async () => {
+  it('is judged by its body, then by its status, where there is no lookup: every status and body', async () => {
     expect(await walk(NOT_LOOKED_UP, cells(STATUSES, ['none'], ['nothing']))).toEqual([]);
   }, 120_000);
 
   it.each(['turned away', 'unknown'] as const)(
-    'to a repeat says nothing that the POSTs before it deny: %s',
+    'to a repeat proves nothing that the POSTs before it deny: %s',
     async (before) => {
       const some = [200, 302, 400, 401, 403, 409, 429, 503];
       expect(await walk(NOT_LOOKED_UP, cells(some, ['none'], [before]))).toEqual([]);

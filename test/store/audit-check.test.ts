@@ -136,7 +136,7 @@ describe('audit.verify', () => {
     expect(await problems()).toEqual([['details_changed', 1, 2]]);
   });
 
-  it('takes missing details as erased only if an entry says so of their flow', async () => {
+  it('takes missing details as erased only when an entry records that of their flow', async () => {
     await entriesOf('onramp/a', 'onramp/b', 'onramp/a');
     await tamper(`UPDATE audit SET details = NULL WHERE number IN (1, 2, 3)`);
     const missing = (number: number) => ['details_missing', 1, number];
@@ -222,7 +222,7 @@ describe('audit.verify', () => {
     });
   });
 
-  it('says in a sentence what is wrong, in which chain and entry, and who had a head that is missing', async () => {
+  it('has a sentence for each code, with chain and entry, and with the holder of a head that is missing', async () => {
     await entriesOf('onramp/a', 'onramp/b', 'onramp/c');
     const { heads } = await store.audit.verify();
     await append('onramp/d', await temporary.open());

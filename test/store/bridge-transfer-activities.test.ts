@@ -232,7 +232,7 @@ describe('submitBridgeDeposit', () => {
     }
   });
 
-  it('returns unknown, and leaves the claim in sending, if the service says that the rate expired: a copy of it may have used the rate up', async () => {
+  it('returns unknown, and leaves the claim in sending, when the service reports that the rate expired: a copy of it may have used the rate up', async () => {
     const reference = newReference('expired');
     const made = activities({
       createBridgeDeposit: () =>

@@ -46,7 +46,7 @@ describeStores('a claim whose POST the service turned away', (kind) => {
   const phaseOf = async (key: ClaimKey) => (await claims.get(key))?.phase;
   const closing = () => createClaimActivities(depsOver(store));
 
-  it('is free for another attempt, to which it says that its send is a repeat, also after one that never left', async () => {
+  it('is free for another attempt, to which its send is a repeat, also after one that never left', async () => {
     await turnedAway(SEND);
     const reserved = { kind: 'reserved', sentBefore: 'turned-away' };
     // Given the guard of a first send, too: a repeat is looked up before it is marked.
@@ -69,7 +69,7 @@ describeStores('a claim whose POST the service turned away', (kind) => {
     expect(await claims.get(SEND)).toMatchObject({ phase: 'sending' });
   });
 
-  it('that was sent again by an order may have been executed, whatever the service said of the others', async () => {
+  it('that was sent again by an order may have been executed, whatever the service answered to the others', async () => {
     await turnedAway(SEND);
     await send(SEND, 'b');
     await claims.orderSendAgain(SEND, 'ordered', order);

@@ -52,7 +52,7 @@ describeStores('the erasure of a flow', (kind) => {
     return store.erase(FLOW);
   };
 
-  it('removes what persons and the service said, and keeps phases, fingerprints, hashes and other flows', async () => {
+  it('removes notes and answers, and keeps phases, fingerprints, hashes and other flows', async () => {
     const event = await lived('r1');
     await lived('r2');
     expect(await erase()).toEqual({ events: 1, claims: 2, entries: 2 });

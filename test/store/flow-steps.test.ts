@@ -152,7 +152,7 @@ describe('the activities of a flow, by the definition of its kind:', () => {
       expect(await waited(shows('SUCCESS'), { firstLookMs: 0 }, 1)).toMatchObject({ status: 'SUCCESS' });
     });
 
-    it('looks less often while a person decides, and not more often than atLeastMs', async () => {
+    it('looks up less often while a person decides, and not more often than atLeastMs', async () => {
       const pending = shows('PENDING');
       await expect(waited(pending, { isParked: true })).rejects.toMatchObject({ nextRetryDelay: 15_000 });
       await expect(waited(pending, { atLeastMs: 10_000 })).rejects.toMatchObject({ nextRetryDelay: 10_000 });

@@ -84,7 +84,7 @@ describe('a payment request over Lightning', () => {
       isAboutReference: false,
     });
 
-  it('is in every member of a body whose name says so, but for the date of a card', () => {
+  it('is in every member of a body with a name for it, but for the date of a card', () => {
     const saysSo = (path: string) => /expir|bolt11|payment_?hash|validUntil/i.test(path) && !path.startsWith('card.');
     const said = MONEY.flatMap((name) =>
       pathsIn(z.toJSONSchema(operationOf(name).body!, { io: 'input', unrepresentable: 'any' }) as Schema)

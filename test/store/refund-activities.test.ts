@@ -89,7 +89,7 @@ describe('submitRefund', () => {
   const refusal = { httpStatus: 403, fields: [], isRateExpired: false, isAboutReference: false };
   const forbidden = () => Promise.reject(new RejectedError('getCryptoSend', refusal));
 
-  it('looks the refund up before it sends again: a record with its facts is its answer, another one a duplicate', async () => {
+  it('looks up the refund before it sends again: a record with its facts is its answer, another one a duplicate', async () => {
     const shown = await orderedAgain(async () => record);
     expect(shown).toMatchObject({ kind: 'accepted', answer: record, byLookup: true, sent: 1 });
     const other = await orderedAgain(async () => ({ ...record, cryptoAmount: 8 }));

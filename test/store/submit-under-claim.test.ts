@@ -142,7 +142,7 @@ describe('submitUnderClaim', () => {
     expect(await phase()).toBe('reserved');
   });
 
-  it('returns unknown if an ordered repeat is refused, since that says nothing of the send before it', async () => {
+  it('returns unknown if an ordered repeat is refused, since that proves nothing about the send before it', async () => {
     const { key, attempt, phase } = claimed({ repeatSettingOf: () => 'same-result' });
     await attempt(failing(new TypeError('cut off')));
     await store.claims.orderSendAgain(key, 'ordered', { actor: 'jane', note: '' });
@@ -151,16 +151,13 @@ describe('submitUnderClaim', () => {
     expect(await phase()).toBe('sending');
   });
 
-  it.each(['REFUNDED', 'refunded'])(
-    'does not send against a trusted event of the flow that says %s',
-    async (status) => {
-      const { flowId, sent, attempt } = claimed();
-      await store.inbox.receive(anEvent({ flowId, status, contentHash: flowId }));
-      const guard = { flowId, statuses: ['COMPLETED', 'REFUNDED'] };
-      expect(await attempt(undefined, { guard })).toEqual({ kind: 'contradicted' });
-      expect(sent.times).toBe(0);
-    },
-  );
+  it.each(['REFUNDED', 'refunded'])('does not send against a trusted event of the flow with %s', async (status) => {
+    const { flowId, sent, attempt } = claimed();
+    await store.inbox.receive(anEvent({ flowId, status, contentHash: flowId }));
+    const guard = { flowId, statuses: ['COMPLETED', 'REFUNDED'] };
+    expect(await attempt(undefined, { guard })).toEqual({ kind: 'contradicted' });
+    expect(sent.times).toBe(0);
+  });
 
   /** The first send's answer is lost, another send is ordered, and an event lies in the inbox by then. */
   const orderedAgainst = async (
@@ -181,7 +178,7 @@ describe('submitUnderClaim', () => {
     ['a word that is not known', 'A_WORD_OF_LATER'],
     ['nothing', null],
   ])(
-    'does not send again by an order if a trusted event says %s: any event shows that the service has it',
+    'does not send again by an order when a trusted event has %s: any event shows that the service has it',
     async (_, status) => {
       expect(await orderedAgainst(status)).toEqual({ outcome: 'contradicted', sent: 1 });
     },

@@ -155,7 +155,7 @@ describe('a submit that is under way at the deadline, and turns out not to have 
     expect(await bench.executions('createBankWithdrawal', reference)).toBe(0);
   });
 
-  test('can be cancelled, and then says so', async () => {
+  test('can be cancelled, and ends as cancelled', async () => {
     const { handle, giveUp } = await atDeadline('cancelled', { timeScale: 1, deadlineSeconds: 1 });
     giveUp();
     await until('the cancel to be allowed', () =>

@@ -62,7 +62,7 @@ describe('the failure of a bridge transfer', () => {
     }
   });
 
-  test('that says something new is applied, and a repeat of it is a duplicate', async () => {
+  test('with a new status is applied, and a repeat of it is a duplicate', async () => {
     const handle = await tracked('event-results');
     const events = [BARE(), DETAILED(), trusted('FAILED', { facts: { failureStage: 'settlement' } })];
     await handle.signal('events', events);

@@ -114,7 +114,7 @@ describe('a bridge transfer', () => {
     expect(((await handle.result()) as FlowReport).view.state).toBe('completed');
   });
 
-  test('fault 27: parks when trusted events contradict one another, and ends as a person says', async () => {
+  test('fault 27: parks when trusted events contradict one another, and ends as a person decides', async () => {
     const { handle } = await tracked('conflict');
     await handle.signal('events', [trusted('REFUNDED'), trusted('COMPLETED')]);
     const { view } = await untilFlow(handle, ({ view }) => view.state === 'parked');
@@ -239,7 +239,7 @@ describe('a bridge transfer', () => {
     await handle.terminate();
   });
 
-  test('asks a person when the service says that the rate expired: a copy of the deposit may have used it up', async () => {
+  test('asks a person when the service reports that the rate expired: a copy of the deposit may have used it up', async () => {
     const reference = newReference('expired-there');
     await bench.control('POST', '/scenarios', { reference, ending: 'rate-expired', times: 1 });
     const handle = await bench.start(transferInput(reference, { timeScale: 0.001, deadlineSeconds: 2_592_000 }));
@@ -260,7 +260,7 @@ describe('a bridge transfer', () => {
     expect(await bench.executions('createBridgeDeposit', reference)).toBe(0);
   });
 
-  test('answers the update "answer" with what the service said', async () => {
+  test('answers the update "answer" with the service\'s answer', async () => {
     const { handle } = await started('answer');
     const answer = await handle.executeUpdate<{ kind: string; answer: { kotani_reference_id: string } }, []>('answer');
     expect(answer.kind).toBe('accepted');

@@ -63,7 +63,7 @@ describe('at its deadline a bridge transfer', () => {
   test.each([
     ['undelivered', 'COMPLETED'],
     ['undelivered, in words that the provider writes in its own way', 'completed '],
-  ])('fault 23: looks at the inbox once more, and ends on what lies there %s', async (_, word) => {
+  ])('fault 23: reads the inbox once more, and ends on what lies there %s', async (_, word) => {
     const { reference, handle } = await tracked('undelivered');
     await received(handle.workflowId, reference, word, 'signature');
     const result = (await handle.result()) as FlowReport;
@@ -133,7 +133,7 @@ describe('at its deadline a bridge transfer', () => {
     await handle.result();
   });
 
-  test('waits for another term when a person says so, and parks again', async () => {
+  test('waits for another term when a person orders it, and parks again', async () => {
     const { handle } = await tracked('keep-waiting');
     await bench.pass(HOUR_MS + 60_000);
     const first = await untilFlow(handle, (report) => report.view.state === 'parked');

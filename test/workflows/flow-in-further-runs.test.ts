@@ -55,7 +55,7 @@ describe('a flow that goes on in a further run', () => {
     expect(await bench.executions('sendCrypto', reference)).toBe(1);
   });
 
-  it('goes on watching what it watched, and says once that it does', async () => {
+  it('goes on watching what it watched, with one entry about that', async () => {
     const kycId = newReference('pending');
     const handle = await bench.startFlow('kyc-check', kycId, { kycId });
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');

@@ -86,7 +86,7 @@ describe('a trusted event of a payment', () => {
     expect(provenBy(payment, { ...HINTED, isOnlyHinted: false })).toEqual(['failed']);
   });
 
-  it('counts once for each status, and says nothing without one', () => {
+  it('counts once for each status, and not at all without one', () => {
     const none = trusted('', { status: null });
     const { payment, took } = take(BY_EVENTS, none, trusted('FAILED'), trusted('FAILED'));
     expect(took).toEqual([false, true, false]);
@@ -94,7 +94,7 @@ describe('a trusted event of a payment', () => {
     expect(noted).toHaveLength(1);
   });
 
-  it('is shown with who says it, and whether its word is known', () => {
+  it('is shown with its author, and whether its word is known', () => {
     take(
       BY_EVENTS,
       trusted('FAILED'),

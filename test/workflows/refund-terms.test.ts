@@ -45,7 +45,7 @@ describe('a refund that is due', () => {
     ['a token that cannot be sent', { token: 'BUSD' }],
     ['an amount of nothing', { refund_crypto_amount: '0' }],
     ['an empty address', { fallback_address: ' ' }],
-  ])('to %s parks and stays due, whoever orders it', async (_, config) => {
+  ])("to %s parks and stays due, by any person's order", async (_, config) => {
     for (const auto of [true, false]) {
       const { refund, handle } = await failed('unsendable', auto, config);
       const isParked = ({ view }: FlowReport) => view.parked?.reason === 'refund_needed';

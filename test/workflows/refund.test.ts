@@ -93,7 +93,7 @@ describe('after a failure without a refund', () => {
     expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');
   });
 
-  test('a refund that the service refuses parks, and a person says how it ended', async () => {
+  test('a refund that the service refuses parks, and a person decides how it ended', async () => {
     const { refund, handle } = await failed('refused', true, {}, 'rejected');
     await bench.pass(REFUND_OVERDUE_MS);
     const { view } = await untilFlow(handle, (report) => report.view.state === 'parked');

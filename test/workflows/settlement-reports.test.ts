@@ -64,7 +64,7 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     expect(await serviceStatus(reference)).toBe('COMPLETED');
   });
 
-  test('is passed on with what it says about itself, its failure and its refund, and with no other member', async () => {
+  test('is passed on with its own facts, those of its failure and of its refund, and with no other member', async () => {
     const { reference, handle } = await tracked('details');
     const details = {
       settlement_details: { network: 'pix' },
@@ -148,7 +148,7 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     expect(await serviceStatus(reference)).toBe('COMPLETED');
   });
 
-  test("parks where no report can be made, since nobody said the service's own reference, and is not called failed", async () => {
+  test("parks where no report can be made, since no event has the service's own reference, and is not called failed", async () => {
     const reference = newReference('nameless');
     await bench.control('POST', '/faults', {
       operation: 'createBridgeDeposit',

@@ -5,7 +5,7 @@ import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { openStack } from '../harness/stack.js';
 
-test('a step that can never succeed, once money was sent, is not called a failure: a person says how it ended', async () => {
+test('a step that can never succeed, once money was sent, is not called a failure: a person decides how it ended', async () => {
   const bench = await openStack({ time: 'skipping' });
   // As if a later version of the contract no longer accepted a reference that an earlier one sent.
   const getCryptoSend = () => Promise.reject(new InvalidRequestError('getCryptoSend', []));

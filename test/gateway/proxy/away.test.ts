@@ -33,7 +33,7 @@ describe('if everything but Temporal is down', () => {
   const caller = () => callerOf(tested.url, 'any-token');
   const terminate = (flow: string) => tested.client.workflow.getHandle(flow).terminate();
 
-  it('a money POST is taken all the same, once: it is in Temporal', async () => {
+  it('a money POST is accepted once: it is in Temporal', async () => {
     const reference = newReference('taken');
     const { path, body } = sample('sendCrypto', reference);
     const answers = await Promise.all([caller().post(path, body), caller().post(path, body)]);
@@ -62,7 +62,7 @@ describe('if everything but Temporal is down', () => {
     await terminate(flowId);
   });
 
-  it('an order to pay that no worker accepted is not said to be taken', async () => {
+  it('an order to pay that no worker accepted is not answered as accepted', async () => {
     const reference = newReference('order');
     expect((await caller().post(PATHS.invoice, invoiceBody(reference))).status).toBe(202);
     const answer = await caller().post(PATHS.pay, paymentBody(reference));
@@ -127,7 +127,7 @@ describe('if everything but Temporal is down', () => {
 });
 
 describe('if Temporal is down', () => {
-  it('a money POST is not taken, and says so', async () => {
+  it('a money POST is answered 503 and not accepted', async () => {
     const client = createServiceClient({ baseUrl: 'http://127.0.0.1:1', token: () => Promise.resolve('any-token') });
     const alone = await gatewayUnderTest({
       env: { PROXY_TIMEOUT: '0.5' },

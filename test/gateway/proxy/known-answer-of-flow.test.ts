@@ -67,7 +67,7 @@ describe('the answer to a money POST', () => {
       return { status, message, details, retryAfter };
     };
 
-    it('is no 404 if Temporal has no flow yet, and says to send it again', async () => {
+    it('is no 404 if Temporal has no flow yet, and asks to send it again', async () => {
       expect(refusedWith((await byState(send)).result)).toEqual({
         status: 503,
         message: expect.any(String),
@@ -99,7 +99,7 @@ describe('the answer to a money POST', () => {
       });
     });
 
-    it('says how it ended if nothing was carried out, and 400 if the request itself was at fault', async () => {
+    it('is how it ended when nothing was carried out, and 400 if the request itself was at fault', async () => {
       for (const [reason, status] of [
         ['invalid_input', 400],
         ['quote_rejected', 400],

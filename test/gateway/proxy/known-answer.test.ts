@@ -28,7 +28,7 @@ describe('the answer to a money POST', () => {
   const own = { referenceId: 'r1', status: 'PENDING', cryptoAmount: '5.5', more: 1 };
 
   describe('from its claim', () => {
-    it('is what the service said, byte for byte, with the address of the flow', async () => {
+    it("is the service's own, byte for byte, with the address of the flow", async () => {
       const kept = { httpStatus: 201, contentType: 'application/json; charset=latin1', body: '{"n": 1.50}' };
       expect(await byClaim(send, { phase: 'answered', answer: own, kept })).toMatchObject({
         status: 201,
@@ -70,7 +70,7 @@ describe('the answer to a money POST', () => {
       expect(body).toEqual({ success: true, message: expect.any(String), data });
     });
 
-    it('says that it was executed, or refused, if what the service said was erased', async () => {
+    it("is that it was executed, or refused, when the service's own was erased", async () => {
       const executed = await byClaim(send, { phase: 'answered', erased: true });
       expect(executed).toMatchObject({ status: 200, location: '/flows/crypto-send/r1', result: true });
       expect(executed.body).toEqual({
@@ -130,7 +130,7 @@ describe('the answer to a money POST', () => {
       expect(await byClaim(send)).toMatchObject({ status: 599, result: false });
     });
 
-    it('is none if what the service said names something else than the request fixed', async () => {
+    it("is none when the service's own names something else than the request fixed", async () => {
       const others = [
         [send, { ...own, cryptoAmount: '6' }],
         [requestOf('createBridgeDeposit'), { provider_reference_id: 'r1', chain: 'TRON', token: 'USDT' }],

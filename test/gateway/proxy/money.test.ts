@@ -90,7 +90,7 @@ describe('a money POST through the proxy', () => {
     expect({ status: again.status, body: again.body }).toEqual({ status: 400, body: refused.body });
   });
 
-  it('says which members are wrong, and starts nothing', async () => {
+  it('names the members that are wrong, and starts nothing', async () => {
     const reference = newReference('wrong');
     const { path, body } = sample('createOnramp', reference);
     const wrong = { ...body, fiatAmount: '12', currency: 'XXX', surprise: 1 };

@@ -7,13 +7,13 @@ const ALONG = `Send "referenceId": "${REFERENCE}" along: without it, it is anoth
 const sent = (isOurs: boolean) => ({ member: 'referenceId' as const, reference: REFERENCE, isOurs });
 
 describe('a money POST that fails on our side', () => {
-  it('gives the reference that we made for it, and says to send it along', () => {
+  it('has the reference that we made for it, and asks to send it along', () => {
     const { status, message, details } = withReference(new Error('the store is away'), sent(true));
     expect([status, details]).toEqual([503, { reference: REFERENCE, code: 'outcome_unknown' }]);
     expect(message.endsWith(ALONG)).toBe(true);
   });
 
-  it("repeats the caller's own reference, whatever the refusal, and says no more about it", () => {
+  it("repeats the caller's own reference, whatever the refusal, and adds nothing about it", () => {
     for (const error of [new Error('the store is away'), new Refusal(400, 'No.')]) {
       const { message, details } = withReference(error, sent(false));
       expect(details).toMatchObject({ reference: REFERENCE });

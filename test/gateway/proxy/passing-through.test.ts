@@ -97,7 +97,7 @@ describe('what passes through the proxy:', () => {
   });
 
   it.each(likeKinds('watched'))(
-    'the record of a $kind is told by its flow where the service is silent',
+    'the record of a $kind comes from its flow where the service has none',
     async (kind) => {
       const made = newReference('watched');
       const begun = kind.begunBy?.(made);

@@ -126,7 +126,7 @@ describe('an error of the service is the same through the proxy as it is directl
     });
   });
 
-  it('and what the gateway refuses by itself has that envelope, and says so', async () => {
+  it('and what the gateway refuses by itself has that envelope, with its own code', async () => {
     const { path, body } = sample('sendCrypto', newReference('own'));
     const send = async (token: string, given: unknown) => {
       const answer = await fetch(stack.url + path, {

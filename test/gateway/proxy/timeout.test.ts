@@ -64,7 +64,7 @@ describe('if the answer takes longer than PROXY_TIMEOUT', () => {
     expect(found['count']).toBe(1);
   });
 
-  it('a POST whose outcome only a person can find out is 202, and says so', async () => {
+  it('a POST whose outcome only a person can find out is 202, with that code', async () => {
     const reference = newReference('unknown');
     await stack.control('POST', '/faults', {
       operation: 'createBankWithdrawal',

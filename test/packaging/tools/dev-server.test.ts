@@ -88,7 +88,7 @@ describe('the Temporal dev server', () => {
     await untilGone(pid);
   });
 
-  test('takes the next port when the usual one is taken, and says which', async () => {
+  test('takes the next port when the usual one is taken, and prints it', async () => {
     const blocker = createServer().listen(7233, '127.0.0.1');
     // If a developer's own server has the port already, it is also taken.
     await Promise.race([once(blocker, 'listening'), once(blocker, 'error')]).catch(() => {});

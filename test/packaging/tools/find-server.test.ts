@@ -75,7 +75,7 @@ test('a search for a Temporal server without a download and without Go ends with
   expect(await readdir(emptyCache)).toEqual([]);
 });
 
-test('without the optional package that downloads, a line says which it is, and nothing is left in the cache', async () => {
+test('without the optional package that downloads, a line names it, and nothing is left in the cache', async () => {
   const lines: string[] = [];
   const env = { PATH: '', TOWLINE_CACHE: emptyCache };
   const without = join(scratch, 'package.json');

@@ -74,7 +74,7 @@ describe('packages', () => {
     expect(await install()).toBe(true);
   });
 
-  test('that fail for another reason show what npm said', () => {
+  test('that fail for another reason show the output of npm', () => {
     expect(whyNpmFailed('npm error Missing: big.js from lock file\n')).toBe(
       'npm ci failed. Its last lines:\nnpm error Missing: big.js from lock file',
     );
