@@ -154,8 +154,11 @@ export function defineFlow<Schema extends z.ZodType>(
   };
 }
 
-/** The first word of an event's name says which object it is about; `transaction.…` and unknown names may be of any kind. */
-const OTHER_OBJECTS = /^(payment|refund|kyc|system)(?=\.)/;
+/**
+ * The first words of an event's name say which object it is about; `transaction.status.updated` and unknown names may be
+ * of any kind.
+ */
+const OTHER_OBJECTS = /^(payment|refund|kyc|system|transaction\.(?:deposit|withdrawal|onramp|offramp))(?=\.)/;
 
 type NamedKind = Pick<FlowDefinition, 'webhooks' | 'status' | 'refundedWord'>;
 
@@ -163,7 +166,8 @@ type NamedKind = Pick<FlowDefinition, 'webhooks' | 'status' | 'refundedWord'>;
  * An event that is named after another object reports that object's status: a customer's payment may be confirmed, or a
  * refund completed, while the transfer under the same reference is neither. So it ends no flow of a kind without a
  * lookup; it only shows that the service knows the reference. A completed refund is kept as a claim, which holds back a
- * refund of ours.
+ * refund of ours. So is the status of another operation: another system of the account may have used the reference for
+ * it, or the service names the flow's own operation so.
  */
 function asOfItsObject(
   { webhooks = [], status: lookup, refundedWord }: NamedKind,
@@ -177,6 +181,7 @@ function asOfItsObject(
   if (name === 'refund.completed' && refundedWord !== undefined) {
     return { ...reading, status: refundedWord, isClaim: true };
   }
+  if (object.startsWith('transaction.')) return { ...reading, isClaim: true };
   const status = reading.status === null ? null : `${object} ${reading.status}`;
   return object === 'refund' ? { ...reading, status, facts: withRefundWord(reading, name) } : { ...reading, status };
 }

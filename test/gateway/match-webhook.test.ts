@@ -5,6 +5,8 @@ import {
   labelCallback,
   labelWebhook,
 } from '../../src/gateway/inbound/match-webhook.js';
+import { eventOfRow } from '../../src/flows/event-of-row.js';
+import type { InboxRow } from '../../src/protocol/events.js';
 import type { Store } from '../../src/store/store.js';
 import { withTemporaryStore } from '../store/temporary-store.js';
 import { newReference } from '../harness/references.js';
@@ -46,6 +48,7 @@ describe('the labels of an account webhook by its content alone', () => {
   it.each([
     [{ event: DEPOSIT, data: { referenceId: 'r', status: 'SUCCESSFUL' } }],
     [{ event: WITHDRAWAL, data: { referenceId: 'r', status: 'SUCCESSFUL' } }],
+    [{ event: WITHDRAWAL, data: { provider_reference_id: 'r', status: 'FAILED' } }],
     [{ reference_id: 'r', status: 'SUCCESSFUL' }],
   ])('leave it to the claims if several kinds are possible: %j', (body) =>
     expect(labelWebhook(body)).toEqual({ flowId: null, reference: 'r', status: expect.any(String), toMatch: true }),
@@ -111,6 +114,31 @@ describe('the flow of an account webhook, by the claims,', () => {
     await sent('bank-checkout', 'createBankCheckout');
     expect(await match(DEPOSIT)).toEqual(found('bank-checkout'));
     expect(await match(ANY)).toEqual(found('bank-checkout'));
+  });
+
+  it.each(['withdrawal', 'onramp', 'offramp'])(
+    'is a bridge transfer, if only that was sent, for which an event of the name "%s" under its reference is no proof',
+    async (operation) => {
+      await sent('bridge-transfer', 'createBridgeDeposit');
+      const event = `transaction.${operation}.status.updated`;
+      for (const member of ['referenceId', 'provider_reference_id']) {
+        for (const status of ['FAILED', 'COMPLETED']) {
+          const body = { event, data: { [member]: reference, status } };
+          const { flowId } = await createWebhookMatch(store.claims)(body);
+          expect(flowId).toBe(`bridge-transfer/${reference}`);
+          const row = { id: 'e', source: 'webhook', proof: 'signature', receivedAt: '', body } as InboxRow;
+          expect(eventOfRow(flowId!, row)).toMatchObject({ trusted: false, proof: null, status });
+        }
+      }
+    },
+  );
+
+  it('is the withdrawal that was sent for an event of its name, also beside a bridge transfer of the same reference', async () => {
+    await sent('bridge-transfer', 'createBridgeDeposit');
+    await sent('bank-withdrawal', 'createBankWithdrawal');
+    const data = { provider_reference_id: reference, status: 'SUCCESSFUL' };
+    expect(await createWebhookMatch(store.claims)({ event: WITHDRAWAL, data })).toEqual(found('bank-withdrawal'));
+    expect(labelWebhook({ event: WITHDRAWAL, data })).toMatchObject({ flowId: null, toMatch: true });
   });
 
   it('is none if two of those that its name gives were sent', async () => {

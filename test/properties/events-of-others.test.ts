@@ -45,6 +45,18 @@ describe('the status in an event that is named after another object', () => {
     }
   });
 
+  it.each(OF_EVENTS_ALONE)('is a claim of it to a %s if the name is that of another operation', (kind) => {
+    const own = flowOf(kind).webhooks ?? [];
+    for (const operation of ['deposit', 'withdrawal', 'onramp', 'offramp']) {
+      const name = `transaction.${operation}.status.updated`;
+      for (const status of ENDINGS) {
+        const event = seen(kind, name, status);
+        expect([name, event.trusted, event.status]).toEqual([name, own.includes(name), status]);
+        expect(settles(seen(kind, name, status, 'person'))).toBe(true);
+      }
+    }
+  });
+
   it.each(OF_EVENTS_ALONE)('is that of the %s itself if its name fits any kind, or is unknown', (kind) => {
     for (const event of [null, 'transaction.status.updated', 'settlement.completed', 'a.name.of.tomorrow']) {
       expect(seen(kind, event, 'COMPLETED')).toMatchObject({ trusted: true, status: 'COMPLETED' });

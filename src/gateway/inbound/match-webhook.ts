@@ -33,8 +33,9 @@ export function createWebhookMatch(claims: ClaimsToMatch) {
  * slow the claims are.
  */
 export function labelWebhook(body: unknown): EventLabels {
-  // Only the bridge uses this member, and its flow may not exist yet.
-  if (saysProviderReference(body)) return labelSettlement(body);
+  // Only the bridge uses this member, and its flow may not exist yet; an event that is named after an operation which is
+  // no deposit is another kind's all the same.
+  if (saysProviderReference(body) && !NO_DEPOSIT.test(String(memberOf(body, 'event')))) return labelSettlement(body);
   const candidates = candidatesOf(body);
   const several = candidates.filter(mayHaveIt);
   const [only] = several;
@@ -107,6 +108,8 @@ async function sentOf(claims: ClaimsToMatch, candidates: readonly Candidate[]) {
 function isWatch(definition: FlowDefinition): boolean {
   return definition.status !== undefined && definition.submissions === undefined;
 }
+
+const NO_DEPOSIT = /^transaction\.(withdrawal|onramp|offramp)\./;
 
 function saysProviderReference(body: unknown): boolean {
   const said = memberOf(memberOf(body, 'data') ?? body, 'provider_reference_id');
