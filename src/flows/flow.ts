@@ -2,7 +2,6 @@ import type { z } from 'zod';
 import type { OperationName } from '../contract/index.js';
 import type { FlowKind, ParkReason } from '../protocol/vocabulary.js';
 import { UNREADABLE } from '../protocol/messages.js';
-import { PLAIN_WORD } from './callback.js';
 import type { CarriedOut, FlowReads } from './service-interface.js';
 
 /** The content of an event, read tolerantly from a webhook's body. */
@@ -188,8 +187,7 @@ function asOfItsObject(
 
 /** `refund.initiated` says by its name how the refund goes, whatever its status. */
 function withRefundWord({ facts }: EventReading, name: unknown): EventReading['facts'] {
-  const said = String(name).replace(/^refund\./, '');
-  const word = PLAIN_WORD.test(said) ? said : UNREADABLE;
+  const [, word = UNREADABLE] = /^refund\.([\w.:-]{1,64})$/.exec(String(name)) ?? [];
   const words = [...(facts['refundStatus'] === undefined ? [] : [facts['refundStatus']]), word];
   return { ...facts, refundStatus: words.join(', ') };
 }
