@@ -6,13 +6,13 @@ import { expiryIn, isOfTestNetwork, paymentHashIn } from '../src/flows/payment-r
 import { systemClock } from '../src/clock.js';
 import { UnsafeAmountError } from '../src/money.js';
 import type { ClaimKey, ContradictionGuard, KeptAnswer, Reservation } from '../src/store/claim.js';
-import { beforeRepeat, type LookupSays, type Repeat } from '../src/protocol/decisions.js';
+import { beforeRepeat, type LookupSays, type Repeat, type SentBefore } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
 import { otherDeployment, recordAnswer, requireOwnDeployment, verbatim } from './claims.js';
 import { endsFlow, retryLater, storing, unmatched } from './failures.js';
 import { outcomeFromError, refusedRepeat, tried, type Attempt } from './outcome-of-error.js';
 import { LOOKUP_OF_PAID } from './status-lookups.js';
-import { sendTimer } from './timing.js';
+import { absentForLong, sendTimer } from './timing.js';
 import type { ClaimRef, PaidReading, SubmitOutcome } from './types.js';
 
 export interface Submission<Request> {
@@ -105,10 +105,13 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
     problem ??= await otherDebt(deps, key, paymentHash);
     if (problem !== undefined && !isRepeat) throw endsFlow('invalid_input', problem);
     isInTime = sendTimer(deps);
-    const marked = await storing(() => store.claims.markSending(key, owner, submission.guard));
+    const guard = guardOf(submission, attempt.before);
+    const marked = await storing(() => store.claims.markSending(key, owner, guard));
     if (marked === 'fenced') throw retryLater('fenced', 'another attempt took over the claim');
     if (marked === 'unmatched') throw unmatched();
-    if (marked === 'contradicted') return { kind: 'contradicted' };
+    if (marked === 'contradicted') {
+      return guard === submission.guard ? { kind: 'contradicted' } : repeatHeldBack(deps, key);
+    }
   } else if (found.kind !== 'may-send') return whatTheClaimSays(found, repeat, submission.claim, request);
   if (request === undefined || problem !== undefined) return refusedRepeat(deps, key, problem ?? '');
   const stillValid = () => quoteIsValid() && isInTime() && !hasExpired(deps, operation, request);
@@ -133,11 +136,16 @@ async function attemptUnderClaim<Request>(deps: ActivityDeps, submission: Submis
 /** An earlier send may have been executed: a repeat is sent only if the service does not show it. */
 async function shownBeforeRepeat(
   deps: ActivityDeps,
-  { key }: Attempt,
+  { key, before, timeScale }: Attempt,
   { claim, lookUp, unasked }: Pick<Submission<never>, 'claim' | 'lookUp' | 'unasked'>,
 ): Promise<SubmitOutcome | undefined> {
-  const found = await lookUp?.();
-  const step = beforeRepeat(found?.lookup ?? 'no-lookup', unasked === true);
+  let found: Awaited<ReturnType<NonNullable<typeof lookUp>>> | undefined;
+  const ask = async (): Promise<LookupSays> => (found = await lookUp?.())?.lookup ?? 'no-lookup';
+  // The service answered a moment ago, and its record may lag. Before a send that was ordered, it was asked for long.
+  const step = beforeRepeat(
+    before === 'turned-away' ? await absentForLong(deps, timeScale, ask) : await ask(),
+    unasked === true,
+  );
   switch (step) {
     case 'follow':
       return {
@@ -157,6 +165,19 @@ async function shownBeforeRepeat(
       return step satisfies never;
   }
 }
+
+/** No person has ordered a repeat of what was turned away: any event that came since, trusted or not, may be of an earlier copy. */
+function guardOf({ guard }: Pick<Submission<never>, 'guard'>, before: SentBefore): ContradictionGuard {
+  return before === 'turned-away' && guard.orUntrusted !== true ? { ...guard, orUntrusted: true } : guard;
+}
+
+/** An earlier copy may have been executed, and only a person may order another send. */
+async function repeatHeldBack(deps: ActivityDeps, key: ClaimKey): Promise<SubmitOutcome> {
+  await storing(() => deps.store.claims.recordDecision(key, 'held-back', { actor: 'flow', note: EVENT_CAME }));
+  return { kind: 'unknown', reason: EVENT_CAME, repeat: 'unknown' };
+}
+
+const EVENT_CAME = 'an event came before it was sent again';
 
 /** The flow's own lookup may be old: nothing is sent if the payment was made meanwhile, or if that is unknown. */
 async function doneBeforeFirst({

@@ -11,7 +11,7 @@ import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { until } from '../harness/until.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
-import { ended, openDecisionBench, parked, READING_MS, startSend, TIME_SCALE } from './bench.js';
+import { ended, inInbox, openDecisionBench, parked, READING_MS, resolve, startSend, TIME_SCALE } from './bench.js';
 
 const HOUR_MS = 3_600_000;
 const DEADLINE_SECONDS = 60_000;
@@ -82,8 +82,12 @@ describe('a POST that the service turned away in its own words', () => {
     await handle.terminate();
   });
 
-  test('and executed nevertheless is not sent again: the lookup shows it, and it is followed', async () => {
-    [answers, isExecuted] = [[limited(1)], true];
+  test.each([
+    ['shows it', 0],
+    ['does not show it at first', 1],
+    ['does not show it at first, nor the next time', 2],
+  ])('and executed nevertheless is not sent again, but followed, if the lookup %s', async (_, misses) => {
+    [answers, isExecuted, lags] = [[limited(1)], true, misses];
     const { reference, handle } = await startSend(decisions.bench, 'executed', { deadlineSeconds: DEADLINE_SECONDS });
     expect((await followed(handle)).view.outcome).toBeNull();
     expect(sent).toBe(1);
@@ -154,6 +158,21 @@ describe('a POST that the service turned away in its own words', () => {
     const handle = await withdraw();
     expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
     expect(sent).toBe(2);
+    await handle.terminate();
+  });
+
+  test('and has no lookup is not sent again once an untrusted event reports it: a person is asked, and may order it', async () => {
+    answers = [limited(60_000), undefined as never];
+    const handle = await withdraw();
+    const [claim] = await decisions.store.claims.ofFlow(handle.workflowId);
+    await inInbox(decisions, handle.workflowId, 'SUCCESSFUL', { proof: null });
+    await decisions.bench.pass(61_000);
+    const view = await parked(handle);
+    expect(view.parked?.reason).toBe('unknown_outcome');
+    expect(view.parked?.actions).toContain('send-again');
+    expect([sent, claim?.turnedAway]).toEqual([1, 1]);
+    await resolve(handle, 'send-again');
+    await until('the POST that was ordered', () => sent === 2);
     await handle.terminate();
   });
 

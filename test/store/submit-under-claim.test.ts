@@ -112,13 +112,23 @@ describe('submitUnderClaim', () => {
     },
   );
 
-  it('does not send again what the service turned away against a trusted event of its flow', async () => {
-    const { flowId, sent, attempt } = claimed();
-    await expect(attempt(failing(new RateLimitedError('sendCrypto', 1)))).rejects.toThrow();
-    await store.inbox.receive(anEvent({ flowId, status: 'PROCESSING', contentHash: flowId }));
-    expect(await attempt(undefined, { guard: { flowId } })).toEqual({ kind: 'contradicted' });
-    expect(sent.times).toBe(1);
-  });
+  it.each([
+    ['a trusted', 'capability'],
+    ['an untrusted', null],
+  ] as const)(
+    'does not send again what the service turned away against %s event of its flow, until a person orders it',
+    async (_, proof) => {
+      const { key, flowId, sent, attempt, phase } = claimed();
+      await expect(attempt(failing(new RateLimitedError('sendCrypto', 1)))).rejects.toThrow();
+      const event = anEvent({ flowId, status: 'PROCESSING', contentHash: flowId, proof });
+      await store.inbox.receive(event);
+      expect(await attempt(undefined, { guard: { flowId } })).toMatchObject({ kind: 'unknown', repeat: 'unknown' });
+      expect(await phase()).toBe('sending');
+      expect(sent.times).toBe(1);
+      await store.claims.orderSendAgain(key, 'ordered', { actor: 'jane', note: '' });
+      expect(await attempt(undefined, { guard: { flowId, besides: [event.id] } })).toMatchObject({ kind: 'accepted' });
+    },
+  );
 
   it('returns rejected if the service turned it away, and then refuses it', async () => {
     const { attempt, phase } = claimed();

@@ -7,7 +7,7 @@ import { act } from '../engine/activities.js';
 import { endFromDecision, endFlow } from '../engine/flow-end.js';
 import type { Flow } from '../engine/flow.js';
 import { REFUND_WAIT_MS, SUBMIT, submitPolicy } from '../engine/policies.js';
-import { decideMismatch, reviewedEvents } from '../engine/evidence.js';
+import { decideMismatch, reviewedOrKept } from '../engine/evidence.js';
 import { brief } from '../engine/event-book.js';
 import { readInbox } from '../engine/inbox.js';
 import { askAbout } from '../engine/park.js';
@@ -207,7 +207,7 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
       const why = whyNotAgain();
       if (why !== undefined) return notSentAgain(flow, claim, why.text);
       transfer.ownRefund = reference;
-      const reviewedEventIds = reviewedEvents(flow, transfer);
+      const reviewedEventIds = reviewedOrKept(flow, transfer);
       // Bounded by the deadline, by submitUntilDeadline around Post.send.
       const { outcome, fingerprint } = await act(
         submitPolicy(SUBMIT, transfer.windows),
@@ -225,7 +225,7 @@ function postOf(flow: Flow, transfer: Transfer, order: OrderedRefund): Post {
       if (outcome.kind === 'contradicted') {
         // The event may not have reached the flow yet.
         await readInbox(flow);
-        const isTaken = reviewedEvents(flow, transfer).some((id) => !reviewedEventIds.includes(id));
+        const isTaken = reviewedOrKept(flow, transfer).some((id) => !reviewedEventIds.includes(id));
         if (before === null && endProven() === 'nothing') throw new HeldBack(isTaken);
       }
       return outcome;

@@ -35,14 +35,18 @@ export function trustedSay({ proven, mismatches }: Evidence): TrustedSay {
 
 /**
  * Ids of the events that the flow has judged: a decision to send rests on them, and any other event in the inbox is
- * against it. Not those about which a person is yet to decide, nor the untrusted ones that it has not kept.
+ * against it. Not those about which a person is yet to decide, nor untrusted ones: those are against a repeat.
  */
-export function reviewedEvents(flow: Flow, { mismatches, unverified }: Evidence): readonly string[] {
+export function reviewedEvents(flow: Flow, { mismatches }: Pick<Evidence, 'mismatches'>): readonly string[] {
   const isUndecided = (id: string) => mismatches.some(({ event }) => event.id === id);
-  const isKept = (id: string) => unverified.some((event) => event.id === id);
   return Object.entries(flow.book.results()).flatMap(([id, result]) =>
-    isUndecided(id) || (result === 'unverified' && !isKept(id)) ? [] : [openedIdOf(id)],
+    isUndecided(id) || result === 'unverified' ? [] : [openedIdOf(id)],
   );
+}
+
+/** The same with the untrusted ones that the flow has kept: for a send that was decided with them in sight. */
+export function reviewedOrKept(flow: Flow, evidence: Evidence): readonly string[] {
+  return [...reviewedEvents(flow, evidence), ...evidence.unverified.map(({ id }) => openedIdOf(id))];
 }
 
 /** Lets the flow's events act from now on; early ones are taken first, in order. */
