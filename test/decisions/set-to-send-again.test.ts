@@ -6,6 +6,7 @@ import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
+import { until } from '../harness/until.js';
 
 describe('a crypto send that a setting would send again', () => {
   test('parks past its deadline: only a person gives a flow more time', async () => {
@@ -57,6 +58,34 @@ describe('a withdrawal of unknown outcome that a setting sends again', () => {
     });
     expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
     expect(attempts).toBe(1);
+    await handle.terminate();
+    await decisions.close();
+  });
+
+  test('parks, and is not ordered once more at once, if its claim does not take the order', async () => {
+    let isLost = false;
+    const decisions = await openDecisionBench(
+      () => ({
+        createBankWithdrawal: async () => {
+          isLost = true;
+          throw new UnknownOutcomeError('createBankWithdrawal', 'timeout');
+        },
+      }),
+      { repeatSettingOf: () => 'rejected' },
+    );
+    const { claims } = decisions.store;
+    const ordered = jest.spyOn(claims, 'orderSendAgain');
+    const reference = newReference('ended-before');
+    const handle = await decisions.bench.startFlow('bank-withdrawal', reference, {
+      ...bankWithdrawal.input(reference),
+      timeScale: TIME_SCALE,
+    });
+    await until('the POST', () => isLost);
+    // As after a reset of a flow that a person had ended.
+    const [claim] = await claims.ofFlow(handle.workflowId);
+    await claims.recordDecision(claim!, 'mark-failed', { actor: 'ada', note: 'looked into it' });
+    expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
+    expect(ordered).toHaveBeenCalledTimes(1);
     await handle.terminate();
     await decisions.close();
   });

@@ -265,7 +265,8 @@ async function sendAgain(
     if (ordered === undefined)
       await holdBack(flow, post.claim, { actor, note: 'the order to send again was not confirmed' });
     flow.note('send-again-failed', 'not sent again: its claim could not be opened for another send');
-    return settleOn(flow, post, open);
+    // A setting would order it again at once, and for ever.
+    return settleOn(flow, post, { ...open, repeat: 'unknown' });
   }
   flow.note('send-again-ordered', `to be sent again: ${note}`, actor);
   // It has a deadline of its own if the flow's own is over.
