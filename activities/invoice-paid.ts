@@ -17,6 +17,8 @@ export interface PaidQuestion {
   readonly paidByEvent: boolean;
   /** How long to ask until it is known; 0 asks once. Already scaled, ms. */
   readonly patienceMs: number;
+  /** The same while the answer is "not found". Already scaled, ms. @default as long as for every other answer */
+  readonly missingPatienceMs?: number;
   /** How long the answer must be "not found" until it counts as "not paid". Already scaled, ms. */
   readonly windowMs: number;
   readonly timeScale: number;
@@ -33,12 +35,13 @@ export function createInvoicePaidActivities(deps: ActivityDeps) {
   return {
     /** Whether the invoice was paid in another way. The server retries this until it is known. */
     async whetherPaid(question: PaidQuestion): Promise<PaidReading> {
-      const { paidByEvent, patienceMs, windowMs, timeScale, isParked } = question;
+      const { paidByEvent, windowMs, timeScale, isParked } = question;
       const found = await paidOrMissing(deps, question, (isMissing) => missingForMs(isMissing) >= windowMs);
       const says = paidElsewhere({ lookup: found.says, paidByEvent });
       if (says !== 'cannot-tell') return found;
       const why = found.why ?? 'a trusted event says that it was paid, and the lookup does not';
-      if (elapsedMs() < patienceMs) throw notYet(why, nextTurnMs(timeScale, isParked));
+      const patienceMs = found === MISSING ? (question.missingPatienceMs ?? 0) : 0;
+      if (elapsedMs() < Math.max(patienceMs, question.patienceMs)) throw notYet(why, nextTurnMs(timeScale, isParked));
       return { ...found, says, why };
     },
   };

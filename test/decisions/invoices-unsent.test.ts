@@ -28,6 +28,12 @@ const refused = () => {
   return Promise.reject<InvoicePayment>(new RejectedError('getInvoicePayment', refusal));
 };
 
+/** The service knows of no payment: its own "not found". */
+const noPayment = () => {
+  const refusal = { httpStatus: 404, fields: [], isRateExpired: false, isAboutReference: false, saysNoRecord: true };
+  return Promise.reject<InvoicePayment>(new RejectedError('getInvoicePayment', refusal));
+};
+
 /** The answer that an invoice exists is lost. */
 let isGenerationLost = false;
 /** The answer of the invoice's own lookup; undefined: the sandbox's. */
@@ -175,6 +181,24 @@ describe('an invoice whose payment by us waits to be sent', () => {
       await handle.terminate();
     },
   );
+
+  test('is cancelled although the service knows of no payment, once it has said so for the whole window', async () => {
+    const { handle } = await unordered('cancel-missing', 60_000);
+    answer = noPayment;
+    const cancel = handle.executeUpdate('cancel', { args: [{ actor: 'ada' }] });
+    await decisions.bench.pass(120_000);
+    await cancel;
+    expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
+  });
+
+  test('expires at its deadline although the service knows of no payment, and no person is asked', async () => {
+    const { handle } = await unordered('expire-missing', 60_000);
+    answer = noPayment;
+    await decisions.bench.pass(601_000);
+    const view = await ended(handle);
+    expect(view).toMatchObject({ state: 'expired' });
+    expect(entriesOf(view, 'parked')).toEqual([]);
+  });
 
   test('is not paid after such an event that came while it was not known whether the invoice exists', async () => {
     isGenerationLost = true;

@@ -101,7 +101,7 @@ export function paidByEvent({ words }: Payment): boolean {
  * Why a flow whose invoice exists is not stopped: the customer may have paid it on its own page. Null: it is not paid.
  */
 export async function whyNotStopped(flow: Flow, payment: Payment): Promise<Cause | null> {
-  const answered = await within(flow, SETTLE_PATIENCE_MS, () => ask(flow, payment, 0, {}).promise);
+  const answered = await within(flow, wholeWindowMs(payment), () => ask(flow, payment, 0, IF_MISSING).promise);
   keepShown(payment, answered);
   await readInbox(flow);
   if (payment.mismatches.length > 0) return OTHER_REPORTED;
@@ -137,11 +137,13 @@ function voidOnceStoreIsBack(flow: Flow, claim: ClaimRef, reason: string): void 
 }
 
 async function untilAnswered(flow: Flow, payment: Payment, beforeOurs: boolean): Promise<PaidReading> {
-  const asking = ask(flow, payment, flow.deadlinePassed ? 0 : LOOK_WHILE_PARKED_MS, { beforeOurs });
+  const asking = flow.deadlinePassed
+    ? ask(flow, payment, 0, { ...IF_MISSING, beforeOurs })
+    : ask(flow, payment, LOOK_WHILE_PARKED_MS, { beforeOurs });
   const wasOver = flow.deadlinePassed;
   const isShown = () => payment.shownPaid !== undefined;
   const isOver = () => flow.stop !== null || isShown() || (flow.deadlinePassed && !wasOver);
-  const patienceMs = wasOver ? SETTLE_PATIENCE_MS : LOOK_WHILE_PARKED_MS;
+  const patienceMs = wasOver ? wholeWindowMs(payment) : LOOK_WHILE_PARKED_MS;
   await condition(() => asking.settled() || isOver(), Math.max(AT_LEAST_MS, flow.scaled(patienceMs)));
   if (flow.stop !== null) throw new FlowEnd(flow.stop);
   if (!asking.settled()) asking.cancel();
@@ -181,6 +183,10 @@ async function askPerson(
   return endFlow('failed', 'not_executed', `Closed without a payment by ${decision.actor}: ${decision.note}`);
 }
 
+/** "Not found" is no answer before the end of its window; every other answer is one at once. */
+const IF_MISSING = { untilWindowOver: true } as const;
+const wholeWindowMs = ({ windows }: Payment): number => windows.settleMs + SETTLE_PATIENCE_MS;
+
 function ask(
   flow: Flow,
   payment: Payment,
@@ -189,7 +195,8 @@ function ask(
     isParked = false,
     beforeOurs = false,
     isWindowOver = false,
-  }: Partial<Record<'isParked' | 'beforeOurs' | 'isWindowOver', boolean>>,
+    untilWindowOver = false,
+  }: Partial<Record<'isParked' | 'beforeOurs' | 'isWindowOver' | 'untilWindowOver', boolean>>,
 ) {
   const summary = isParked ? 'Ask on, while a person decides' : 'Look whether it is paid already';
   return observed(() =>
@@ -199,6 +206,7 @@ function ask(
       paidByEvent: paidByEvent(payment),
       beforeOurs,
       patienceMs: flow.scaled(patienceMs),
+      ...(untilWindowOver ? { missingPatienceMs: flow.scaled(payment.windows.settleMs) } : {}),
       windowMs: isWindowOver ? 0 : flow.scaled(payment.windows.settleMs),
       timeScale: flow.timeScale,
       isParked,
