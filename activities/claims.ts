@@ -64,6 +64,15 @@ export function createClaimActivities(deps: ActivityDeps) {
   };
   /** `claims` knows the current epoch: an absent claim of an earlier epoch is unknown. */
   const unsent = ({ flowId, fingerprint, pin }: ClaimRef) => ({ flowId, fingerprint, epoch: pin.epoch });
+  /**
+   * Closes a claim that is absent. If it was lost with its store, then only now there is a claim that can record the
+   * person's order: no attempt has ever owned it, so nothing was sent under it since that order.
+   */
+  const isLost = async (key: ClaimKey, order: PostOrdered): Promise<boolean> => {
+    await claims.voidUnsent(key, unsent(order), order.order.note);
+    const claim = await claims.get(key);
+    return claim?.phase === 'sending' && claim.owner === '';
+  };
 
   return {
     /**
@@ -110,8 +119,10 @@ export function createClaimActivities(deps: ActivityDeps) {
         const key = keyOf(deps, order);
         if (await claims.orderSendAgain(key, deps.newOwner(), order.order, order.sentUntilMs)) return true;
         const claim = await claims.get(key);
+        if (claim !== undefined) return claim.phase === 'reserved';
         // No claim in the flow's own epoch: nothing was ever sent, and the next submit is the first one.
-        return claim === undefined ? order.pin.epoch === epoch : claim.phase === 'reserved';
+        if (order.pin.epoch === epoch) return true;
+        return (await isLost(key, order)) && claims.orderSendAgain(key, deps.newOwner(), order.order);
       });
     },
 
@@ -148,11 +159,8 @@ export function createClaimActivities(deps: ActivityDeps) {
     async closeNotExecuted(order: PostOrdered): Promise<ClaimPhase> {
       return own(order, async (key) => {
         if (await claims.closeNotExecuted(key, order.order, order.sentUntilMs)) return 'void';
-        const phase = await claims.voidUnsent(key, unsent(order), order.order.note);
-        // The claim was lost with its store. Only now there is a claim that can record the person's order.
-        return phase === 'sending' && (await claims.closeNotExecuted(key, order.order, order.sentUntilMs))
-          ? 'void'
-          : phase;
+        const isClosed = (await isLost(key, order)) && (await claims.closeNotExecuted(key, order.order));
+        return isClosed ? 'void' : ((await claims.get(key))?.phase ?? 'void');
       });
     },
   };

@@ -141,10 +141,27 @@ describe('the claims of a flow', () => {
     expect(await phaseOf(INVOICE)).toBe('answered');
   });
 
-  it('can be opened for another send without a claim, but not if they are of an earlier epoch, where it may be lost', async () => {
-    const { pin } = await claimOf(PAYMENT);
+  it('can be opened for another send without a claim, which is a first one if they are of this epoch', async () => {
     expect(await activities.orderSendAgain({ ...(await claimOf(PAYMENT)), order })).toBe(true);
-    expect(await activities.orderSendAgain({ ...(await claimOf(PAYMENT, pin.epoch - 1)), order })).toBe(false);
+    expect(await phaseOf(PAYMENT)).toBeUndefined();
+  });
+
+  it('can be opened for another send, with the order of the person, if they were lost with their store', async () => {
+    await store.deployment.raiseEpoch(1);
+    const again = { ...(await claimOf(PAYMENT, 1)), order, sentUntilMs: 1 };
+    expect(await activities.orderSendAgain(again)).toBe(true);
+    expect(await activities.orderSendAgain(again)).toBe(true);
+    expect(await phaseOf(PAYMENT)).toBe('reserved');
+    expect(await claims.orders(PAYMENT)).toMatchObject([{ action: 'send-again', ...order }]);
+    const next = { owner: 'next', ...unsent, epoch: 1 };
+    expect(await claims.reserve(PAYMENT, next)).toMatchObject({ kind: 'reserved', sentBefore: 'unknown' });
+  });
+
+  it('become void by closeNotExecuted, with the order of the person, if they were lost with their store', async () => {
+    await store.deployment.raiseEpoch(1);
+    const lost = { ...(await claimOf(PAYMENT, 1)), order, sentUntilMs: 1 };
+    expect(await activities.closeNotExecuted(lost)).toBe('void');
+    expect(await claims.orders(PAYMENT)).toMatchObject([{ action: 'close-not-executed', ...order }]);
   });
 
   it('are held back with the order of the person, and holdBack returns false if there is no claim', async () => {
