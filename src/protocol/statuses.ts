@@ -23,7 +23,10 @@ export type Meaning = (typeof MEANINGS)[number];
 
 export type StatusMap = Readonly<Record<string, Meaning>>;
 
-/** Deposits, withdrawals, crypto sends and invoice payments. REVERSED may follow a success: the money came back. */
+/**
+ * Deposits, withdrawals, crypto sends and invoice payments. REVERSED or REFUNDED may follow a success: the money came
+ * back.
+ */
 export const PAYMENT_WORDS: StatusMap = {
   INITIATED: 'pending',
   PENDING: 'pending',
@@ -44,6 +47,7 @@ export const PAYMENT_WORDS: StatusMap = {
   DECLINED: 'failed',
   PERMANENTLY_FAILED: 'failed',
   REVERSED: 'refunded',
+  REFUNDED: 'refunded',
 };
 
 /** A customer's payment: the event name `payment.confirmed` is its word. */
@@ -146,10 +150,10 @@ export const CRYPTO_PAID: StatusMap = {
 
 /** Valid for every kind: no word means success to one kind and failure to another. */
 const OF_ANY_KIND = {
-  ...PAYMENT_WORDS,
-  ...ONRAMP_WORDS,
   ...OFFRAMP_WORDS,
   ...CHECKOUT_WORDS,
+  // After the words of a payment, of which its CRYPTO_PENDING says more: the fiat was collected.
+  ...ONRAMP_WORDS,
   ...KYC_WORDS,
   ...CRYPTO_PAID,
 };

@@ -20,6 +20,11 @@ describe('an event that comes after its flow has ended', () => {
     expect(lateVerdict(status, 'refunded', true)).toMatchObject({ contradicts: false });
   });
 
+  it('contradicts a failure with CRYPTO_PENDING, the word of an onramp whose fiat was collected, and no completion', () => {
+    expect(lateVerdict('CRYPTO_PENDING', 'failed', true)).toMatchObject({ contradicts: true });
+    expect(lateVerdict('CRYPTO_PENDING', 'completed', true)).toMatchObject({ contradicts: false });
+  });
+
   it('agrees with a failure when it reports that the refund failed, too; it contradicts a refund that was made', () => {
     expect(lateVerdict('REFUND_FAILED', 'failed', true)).toMatchObject({ contradicts: false });
     for (const ended of ['refunded', 'completed'] as const)

@@ -21,6 +21,8 @@ const payment = (words: readonly string[], claimed: readonly string[], unread = 
 test.each([
   [['FAILED'], ['SUCCESSFUL'], true],
   [['FAILED'], ['PENDING', 'REVERSED'], true],
+  [['FAILED'], ['REFUNDED'], true],
+  [['SUCCESSFUL', 'REFUNDED'], [], true],
   [['FAILED'], ['FAILED', 'PENDING'], false],
   [['FAILED'], [], false],
   [['PENDING'], ['SUCCESSFUL'], false],
