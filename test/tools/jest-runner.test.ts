@@ -122,7 +122,8 @@ function start(config: 'jest' | 'ours', args: readonly string[], env: Record<str
   const jest = join(packageRoot(), 'node_modules', 'jest', 'bin', 'jest.js');
   const child = spawn(process.execPath, [jest, '--config', `${config}.json`, '--maxWorkers=2', ...args], {
     cwd: folder,
-    env: { ...process.env, ...env },
+    // This run itself may be one with each test alone.
+    env: { ...process.env, TEST_EACH_ALONE: undefined, ...env },
     stdio: ['pipe', 'ignore', 'pipe'],
   });
   open.add(child);

@@ -67,7 +67,7 @@ export const withNeither: Card = payer;
   test('exports nothing but its entry', async () => {
     const { all } = await project.check('inside.ts', `import 'towline/dist/src/store/libsql/open.js';`);
     // No such module, to the compiler.
-    expect(all).toMatch(/^inside\.ts\(1,8\): error TS\d+/);
+    expect(all).toMatch(/^inside\.ts.+\bTS\d+/);
   });
 });
 
