@@ -98,7 +98,7 @@ const DECIMALS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** The number of decimals of this currency, unit or token; undefined for an unknown one. */
-export const decimalsOf = (currency: string): number | undefined => DECIMALS.get(currency.toUpperCase());
+export const decimalsOf = (currency: string): number | undefined => DECIMALS.get(currency);
 
 /** What is wrong with an amount of money in this currency, as a sentence for people; undefined if it is valid. */
 export const checkAmount = (text: string, currency: string): string | undefined => {
@@ -109,8 +109,8 @@ export const checkAmount = (text: string, currency: string): string | undefined 
   const decimals = decimalsOf(currency);
   if (decimals === undefined || value.eq(value.round(decimals, Exact.roundDown))) return undefined;
   return decimals === 0
-    ? `An amount in ${currency.toUpperCase()} has no decimals.`
-    : `An amount in ${currency.toUpperCase()} has at most ${decimals} decimals.`;
+    ? `An amount in ${currency} has no decimals.`
+    : `An amount in ${currency} has at most ${decimals} decimals.`;
 };
 
 /**

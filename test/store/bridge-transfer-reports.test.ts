@@ -67,6 +67,15 @@ describe('reportSettlement', () => {
     ]);
   });
 
+  it.each(['2026-01-02T03:04:05', '2026-01-02 03:04:05.000 UTC', '2026-01-02T05:04:05+0200'])(
+    'passes on the time of a settlement in UTC, which a time without a zone is in: %s',
+    async (timestamp) => {
+      expect((await report({ status: 'COMPLETED', timestamp })).sent).toMatchObject([
+        { timestamp: '2026-01-02T03:04:05.000Z' },
+      ]);
+    },
+  );
+
   it.each<[string, object]>([
     ['that are missing', {}],
     ['that are null', { webhook_type: null, crypto_payment: null, metadata: null, timestamp: null }],

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance } from 'fastify';
 import { FIAT_CURRENCIES, TOKENS } from '../../contract/vocabulary.js';
+import { readCode } from '../../readers/code.js';
 import type { StoreFigures } from '../../store/figures.js';
 import type { Store } from '../../store/store.js';
 import type { TokenCheck } from '../http/bearer-token.js';
@@ -194,4 +195,7 @@ export function countRequests(server: FastifyInstance, metrics: Metrics): void {
 const KNOWN: ReadonlySet<string> = new Set([...FIAT_CURRENCIES, ...TOKENS]);
 
 /** A caller's own word is no label: each makes a series of its own, for ever. */
-const labelOf = (currency: string): string => (KNOWN.has(currency.toUpperCase()) ? currency.toUpperCase() : 'other');
+function labelOf(currency: string): string {
+  const code = readCode(currency);
+  return code !== undefined && KNOWN.has(code) ? code : 'other';
+}

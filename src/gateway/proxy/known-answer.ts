@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { parse, stringify } from 'lossless-json';
 import { fixedIn, otherThan } from '../../flows/echoes.js';
 import { NEVER_RESERVED, sameFingerprint } from '../../protocol/fingerprint.js';
+import { withoutMark } from '../../readers/byte-order-mark.js';
 import { PAID_BY_ANOTHER_WAY, type FlowView, type Rejection, type SubmitAnswer } from '../../protocol/messages.js';
 import { refusalCodeOf } from '../../protocol/refusals.js';
 import type { Claim, KeptAnswer } from '../../store/claim.js';
@@ -237,7 +238,7 @@ function rejectedByService(
 function beside(body: string, towline: BesideServiceError): string {
   const text = bytesWithoutOwnCallbacks(Buffer.from(body)).toString('utf8');
   try {
-    const said: unknown = parse(text);
+    const said: unknown = parse(withoutMark(text));
     return isObject(said) ? (stringify({ ...said, towline }) ?? text) : text;
   } catch {
     return text;

@@ -14,6 +14,7 @@ import { onTheWire } from '../../contract/wire.js';
 import { flowOf } from '../../flows/index.js';
 import { statusIn } from '../../flows/record-facts.js';
 import type { FlowRead, ReadName } from '../../flows/service-interface.js';
+import { withoutMark } from '../../readers/byte-order-mark.js';
 import type { RefusalCode } from '../../protocol/refusals.js';
 import { isFinal, classifyStatus } from '../../protocol/statuses.js';
 import { FLOW_KINDS, type FlowKind, flowIdOf, type FlowState } from '../../protocol/vocabulary.js';
@@ -79,7 +80,7 @@ export async function readThrough(
 /** The service's own answer, completed by what its flow knows. */
 function withMore(answer: RelayedAnswer, more: Readonly<Record<string, unknown>>): RelayedAnswer {
   // As it was written, including numbers.
-  const whole = parse(Buffer.from(answer.bytes).toString('utf8')) as Record<string, unknown>;
+  const whole = parse(withoutMark(Buffer.from(answer.bytes).toString('utf8'))) as Record<string, unknown>;
   const message = 'The service shows an earlier state; its flow knows more.';
   return { ...answer, bytes: Buffer.from(stringify({ ...whole, message, data: merged(whole['data'], more) }) ?? '') };
 }

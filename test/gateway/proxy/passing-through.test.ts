@@ -74,11 +74,13 @@ describe('what passes through the proxy:', () => {
     const made = await reference('sendCrypto');
     await stack.get(`/flows/crypto-send/${made}/wait?timeoutSeconds=300`);
     const earlier = JSON.stringify({ success: true, message: 'x', data: { referenceId: made, status: 'PENDING' } });
-    await stack.control('POST', '/faults', { operation: 'getCryptoSend', kind: 'garbage', body: earlier, first: 1 });
-    expect(await shop.get(`${PATHS.send}/${made}`)).toMatchObject({
-      status: 200,
-      body: { data: { status: 'SUCCESS' } },
-    });
+    for (const body of [earlier, `\ufeff${earlier}`]) {
+      await stack.control('POST', '/faults', { operation: 'getCryptoSend', kind: 'garbage', body, first: 1 });
+      expect(await shop.get(`${PATHS.send}/${made}`)).toMatchObject({
+        status: 200,
+        body: { data: { status: 'SUCCESS' } },
+      });
+    }
   });
 
   it('the flow reports both legs of an onramp if the service is silent', async () => {
