@@ -159,7 +159,7 @@ describe('an event', () => {
     expect(differences(known, event?.facts ?? {})).toEqual([fact]);
   });
 
-  it('that any client of Temporal signals holds only amounts that cannot throw, and texts', () => {
+  it('that any client of Temporal signals holds only words of the tables, amounts that cannot throw, and texts', () => {
     const signalled = (facts: unknown) => eventsOf([{ id: 'e', trusted: true, status: null, facts }])[0]?.facts;
     expect(signalled({ refundAmountMsat: '0002100000', amount: '007.5', chain: 'CELO' })).toEqual({
       refundAmountMsat: '2100000',
@@ -171,6 +171,15 @@ describe('an event', () => {
       cryptoAmount: UNREADABLE,
       token: UNREADABLE,
     });
+    const word = (status: string | null) => eventsOf([{ id: 'e', trusted: false, status, facts: {} }])[0]?.status;
+    expect([' completed', 'Completed', 'COMPLETED', null].map(word)).toEqual([
+      'COMPLETED',
+      'COMPLETED',
+      'COMPLETED',
+      null,
+    ]);
+    // Of an event about a refund, which says nothing of the transfer: `REFUND_FAILED` would.
+    expect(word('refund FAILED')).toBe('refund FAILED');
     fc.assert(
       fc.property(fc.dictionary(fc.constantFrom('amount', 'cryptoAmount', 'chain'), fc.anything()), (facts) => {
         for (const fact of Object.values(signalled(facts) ?? {})) expect(typeof fact).toBe('string');

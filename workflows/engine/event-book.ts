@@ -116,10 +116,14 @@ export function eventsOf(argument: unknown): readonly FlowEvent[] {
   if (!Array.isArray(argument)) return [];
   return argument.filter(isFlowEvent).map((event) => ({
     ...event,
-    status: readCode(event.status) ?? event.status,
+    status: wordAsRead(event.status),
     facts: factsAsRead(event.facts),
   }));
 }
+
+/** As the tables spell it. Two words are of our own making, of an event about another object: they stay two. */
+const wordAsRead = (status: string | null): string | null =>
+  status === null || /\S\s+\S/.test(status) ? status : (readCode(status) ?? status);
 
 function isFlowEvent(value: unknown): value is FlowEvent {
   if (typeof value !== 'object' || value === null) return false;
