@@ -47,7 +47,7 @@ test('towline --help explains the exit codes and names the gateway that is used'
   expect(out).toContain('TOWLINE_TOKEN');
 });
 
-describe('towline answers wrong usage with one line and the exit code 1:', () => {
+describe('towline answers wrong usage with one line and the exit code 1, given', () => {
   test.each([
     ['an unknown command', ['frob'], 'frob'],
     ['an unknown option', ['up', '--twice'], '--twice'],

@@ -55,7 +55,7 @@ describe('an amount that cannot be sent exactly is refused before any claim, by 
     },
   };
 
-  it.each(Object.keys(WAYS))('%s', async (way) => {
+  it.each(Object.keys(WAYS))('when it comes %s', async (way) => {
     for (const [token, cryptoAmount, sentence] of INEXACT) {
       const reference = newReference('inexact');
       const { body } = sample('sendCrypto', reference);

@@ -54,7 +54,7 @@ describe('flows that are asked one by one', () => {
   });
 });
 
-describe('lists', () => {
+describe('lists of the gateway', () => {
   const parkedFlows = (name: string) =>
     times(500).map((n) => ({ flowId: `onramp/${name}-${n}`, runId: `run-${n}`, reason: 'no_settlement' }));
   function asked(answersAfterMs: number) {

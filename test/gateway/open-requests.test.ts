@@ -19,7 +19,7 @@ import { rawRequest } from './setup/raw-request.js';
 import { settled, virtualClock } from './setup/virtual-clock.js';
 
 const times = (count: number) => Array.from({ length: count }, (_, n) => n);
-describe('places', () => {
+describe('the places for requests at the gateway', () => {
   it('are so many for each name and so many in all, and are free again when they are given back', () => {
     const places = createPlaces({ what: 'orders', most: 3, mostEach: 2 });
     const free = [places.take('a'), places.take('a')];
@@ -66,7 +66,7 @@ describe('a request whose caller hangs up', () => {
   );
 });
 
-describe('the monitoring', () => {
+describe('a scrape of the gateway by the monitoring', () => {
   it('is answered while other tokens read as much as all together may', async () => {
     const { server, tokens, headersOf } = bareServer('operator', 'ann', 'bob', 'cyn', 'dan', 'prometheus');
     const underWay: (() => void)[] = [];
@@ -157,7 +157,7 @@ describe('fault 57: waiting for a flow', () => {
     expect(asked.get('a')).toBeLessThan(22);
   });
 
-  it('asks no more when those who waited are gone, and at most 200 times a second of however many flows', async () => {
+  it('ends with its callers, and asks Temporal at most 200 times a second about however many flows', async () => {
     const { asked, pass, watch } = watched();
     const gone = new AbortController();
     setMaxListeners(0, gone.signal);
@@ -173,7 +173,7 @@ describe('fault 57: waiting for a flow', () => {
   });
 });
 
-describe('the codec', () => {
+describe('the codec endpoint of the gateway', () => {
   it('has room for so many bytes at a time, of each token and of all: bodies are counted before they are read', async () => {
     const { server, tokens, listen, headersOf } = bareServer('operator', 'ann', 'bob', 'cyn', 'dan', 'eve');
     const none = () => Promise.resolve([]);

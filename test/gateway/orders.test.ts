@@ -6,7 +6,7 @@ import { newReference } from '../harness/references.js';
 import { exampleInput, transferInput } from '../harness/inputs.js';
 import { openStack, type Stack } from '../end-to-end/stack.js';
 
-describe('by HTTP,', () => {
+describe('an order by HTTP:', () => {
   let stack: Stack;
   beforeAll(async () => {
     stack = await openStack({ env: { TIME_SCALE: '0.01' } });
@@ -148,14 +148,14 @@ describe('by HTTP,', () => {
     expect((await stack.post(`/flows/${flow}/cancel`, {})).status).toBe(200);
   });
 
-  describe('the audit log', () => {
+  describe('its entry of the audit log', () => {
     const entries = async (flow: string) => {
       const { body } = await stack.get(`/audit?flow=${flow}&order=oldest&limit=500`);
       return (body['entries'] as { kind: string }[]).map(({ kind }) => kind);
     };
     const cancel = async (flow: string) => (await stack.post(`/flows/${flow}/cancel`, {})).status;
 
-    it('has no entry of an order about a flow that does not exist, or that has ended', async () => {
+    it('is not written for a flow that does not exist, or that has ended', async () => {
       const none = `invoice-payment/${newReference('none')}`;
       expect([await cancel(none), (await stack.post(`/flows/${none}/pay`, { mobileMoney })).status]).toEqual([
         404, 404,
@@ -173,7 +173,7 @@ describe('by HTTP,', () => {
       expect(await entries(flow)).toEqual(before);
     });
 
-    it('has no entry of an action that no flow knows', async () => {
+    it('is not written for an action that no flow has', async () => {
       const { flow } = await invoice();
       const before = await entries(flow);
       const refused = await stack.post(`/flows/${flow}/resolve`, { action: 'pay-me', note: 'why not' });
@@ -182,7 +182,7 @@ describe('by HTTP,', () => {
       expect(await cancel(flow)).toBe(200);
     });
 
-    it('has twenty entries of an order that is refused again and again, and then one a minute', async () => {
+    it('is written twenty times for an order that is refused again and again, and then once a minute', async () => {
       const { flow } = await invoice();
       const given = { invoice: 'lnbc1' };
       const statuses: number[] = [];

@@ -13,7 +13,7 @@ import { CURRENCIES, keepBooks, WITHOUT_DECIMALS } from './money-books.js';
 const BOOKS = 25;
 const MANY = 100_000;
 
-describe('money', () => {
+describe('money in arithmetic, requests and events', () => {
   it('fault 46: n = 100,000 operations in nine currencies, five of them without decimals: drift 0', () => {
     let done = 0;
     fc.assert(

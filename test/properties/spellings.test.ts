@@ -122,7 +122,7 @@ const plain = (body: unknown): unknown => {
   return Object.fromEntries(Object.entries(body).map(([name, value]) => [name, plain(value)]));
 };
 
-describe('an event', () => {
+describe('an event of a flow, in other spellings,', () => {
   it.each(Object.entries(EVENTS))('of %s is read as one, however the service spells it', (_, [kind, body]) => {
     const readEvent = (event: unknown) => flowOf(kind).readEvent(event);
     const reading = readEvent(plain(body));
@@ -188,7 +188,7 @@ describe('an event', () => {
   });
 });
 
-describe('a record', () => {
+describe('a record of the service, in other spellings,', () => {
   it.each(Object.entries(RECORDS))(
     'of %s is read as one, however the service spells it',
     (operation, [lookup, body]) => {

@@ -42,7 +42,7 @@ describe('Towline (SDK) throws an error of its own for a refusal:', () => {
     [413, InvalidError],
     [422, InvalidError],
     [500, UnavailableError],
-  ])('%d', async (status, kind) => {
+  ])('status %d', async (status, kind) => {
     gateway.plays(refusal(status));
     const error = await errorOf(towline.approveQuote(FLOW));
     expect(error).toBeInstanceOf(kind);

@@ -7,7 +7,7 @@ import { closedPort } from './scripted-server.js';
 
 const json = (text: string) => readJson(new TextEncoder().encode(text));
 
-describe('JSON of the service', () => {
+describe('the JSON reader of the service client', () => {
   it('keeps numbers that JavaScript would change as their decimal text', () => {
     expect(json('[1, 1.10, -0, 1e5, 9007199254740993, 0.30000000000000001, 1e-400, 123456789012345678901]')).toEqual([
       1,
@@ -53,7 +53,7 @@ describe('JSON of the service', () => {
   });
 });
 
-describe('the hint of a 429', () => {
+describe('the Retry-After of a 429 of the service', () => {
   const now = Date.parse('2030-01-01T00:00:00Z');
   const hint = (headers: Record<string, string>, body: unknown = {}) => retryAfterMs(headers, body, now);
 
@@ -86,7 +86,7 @@ describe('the hint of a 429', () => {
   });
 });
 
-describe('error codes', () => {
+describe('the error codes of a connection to the service', () => {
   it('prove that nothing was sent, as Node really gives them', async () => {
     const port = await closedPort();
     const error = await new Promise((resolve) => connect(port, '127.0.0.1').on('error', resolve));

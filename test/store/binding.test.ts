@@ -57,7 +57,7 @@ describeStores('the deployment of a store', (kind) => {
   });
 });
 
-describe('a worker', () => {
+describe('a worker and the deployment that it belongs to', () => {
   let temporary: TemporaryStore;
   let other: TemporaryStore;
   let store: Store;

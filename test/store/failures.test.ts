@@ -66,7 +66,7 @@ describe('the failure that Temporal gets for an error', () => {
   });
 });
 
-describe('reading', () => {
+describe('an activity that reads from the service', () => {
   const failing = (thrown: Error) => reading(() => Promise.reject(thrown));
 
   it('returns what it read, or the refusal of the service', async () => {
@@ -80,7 +80,7 @@ describe('reading', () => {
   });
 });
 
-describe('storing', () => {
+describe('an activity that writes to the store', () => {
   it('returns what it wrote, and fails as store_unavailable while the store is away', async () => {
     expect(await storing(async () => 7)).toBe(7);
     await expect(storing(() => Promise.reject(new StoreUnavailableError('SQLITE_IOERR')))).rejects.toMatchObject({

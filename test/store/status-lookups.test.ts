@@ -36,7 +36,7 @@ function serviceOf(answers: Readonly<Record<string, unknown>>) {
   return { asked, service: Object.fromEntries(lookups) as unknown as ServiceClient };
 }
 
-describe('asking', () => {
+describe('one status lookup at the service', () => {
   const ask = (thrown: unknown) => asking(() => Promise.reject(thrown));
 
   it('returns shown for a record, and absent if the service itself has none', async () => {

@@ -24,7 +24,7 @@ const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const DAY = 86_400_000;
 
-describe('the limits of a single call', () => {
+describe('the limits of a single activity', () => {
   it('notice a worker that died long before anything else is given up', () => {
     for (const policy of [READ, POLL, LAST_LOOK, SUBMIT, QUOTED_SUBMIT, CARD_SUBMIT, STORE]) {
       expect(policy.heartbeatTimeout).toBe(10 * SECOND);
@@ -57,7 +57,7 @@ describe('the limits of a single call', () => {
   });
 });
 
-describe('retries', () => {
+describe('the retries of activities', () => {
   it('grow slower, up to a most that fits what they are for', () => {
     const most = [READ, POLL, SUBMIT, STORE, CALLBACK].map(({ retry }) => [retry?.initialInterval, retry?.maximumInterval]); // prettier-ignore
     expect(most).toEqual([
@@ -93,7 +93,7 @@ describe("the limits of a money POST that its flow's windows give", () => {
   });
 });
 
-describe('how long a flow waits', () => {
+describe('a flow waits', () => {
   it.each([
     ['for a store that is away, before it goes on', policies.STORE_PATIENCE_MS, MINUTE],
     ['until an answer that it has is written', policies.RECORD_PATIENCE_MS, 10 * MINUTE],
@@ -114,11 +114,11 @@ describe('how long a flow waits', () => {
     ['until a callback counts as undelivered', policies.CALLBACK_TRIED_FOR_MS, 3 * DAY],
     ['for something to call back about', policies.CALLBACK_IDLE_MS, HOUR],
     ['for a person to send a callback again', policies.UNDELIVERED_KEPT_MS, 90 * DAY],
-  ])('%s', (_what, ms, expected) => {
+  ])('%s: %d ms', (_what, ms, expected) => {
     expect(ms).toBe(expected);
   });
 
-  it('for an order to pay: no shorter than its flow, since Temporal would repeat a refusal for ever', () => {
+  it('for an order to pay no shorter than its deadline, since Temporal would repeat a refusal for ever', () => {
     expect(policies.PAY_ORDER_PATIENCE_MS).toBeGreaterThan(defaultDeadlineSeconds('invoice-payment') * SECOND);
   });
 });

@@ -32,7 +32,7 @@ beforeEach(async () => {
   await mkdir(join(root, 'dist'));
 });
 
-describe('packages', () => {
+describe('packages of npm, before npm start and npm test,', () => {
   /** An `npm` that records that it ran, and exits with this code. */
   async function install(exitCode = 0, output = ''): Promise<boolean> {
     const ran = join(scratch, 'npm-ran');
@@ -81,7 +81,7 @@ describe('packages', () => {
   });
 });
 
-describe('dist/', () => {
+describe('the build in dist/', () => {
   const markBuilt = (): void => stamp(join(root, 'dist', '.sources-hash'), hashOf(root, sources));
 
   beforeEach(async () => {
@@ -111,7 +111,7 @@ describe('dist/', () => {
   });
 });
 
-describe('Node', () => {
+describe('a version of Node', () => {
   test.each(['20.19.0', '20.20.2', '22.0.0'])('%s is new enough', (version) => {
     expect(() => checkNodeVersion(version)).not.toThrow();
   });
