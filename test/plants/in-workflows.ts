@@ -204,7 +204,7 @@ export const plants = {
     replacing<typeof decisions>('src/protocol/decisions.ts', {
       endingByProof: (honest) => (proven) => honest.endingByProof(withoutRefunded({ proven }).proven),
       endStep: (honest) => (known) => honest.endStep(withoutRefunded(known)),
-      refundRefusal: (honest) => (known) => honest.refundRefusal(withoutRefunded(known)),
+      refundRefusal: (honest) => (known) => honest.refundRefusal({ ...withoutRefunded(known), theirsBegun: false }),
     }),
     replacing<typeof transfer>('workflows/bridge/transfer.ts', { isRefunded: () => () => false }),
   ],
