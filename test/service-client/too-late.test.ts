@@ -56,7 +56,7 @@ it('a money POST ends no later than the flow that sent it gives it up, whatever 
   open.push(server);
   const client = createServiceClient({ baseUrl: server.url, token: () => Promise.resolve('t'), timeoutMs: 3_600_000 });
   open.push(client);
-  const ended = client.createBridgeDeposit(bridgeDeposit, { mostMs: 50 });
+  const ended = client.createBridgeDeposit(bridgeDeposit, { mostMs: 1_000 });
   await expect(ended).rejects.toMatchObject({ name: 'UnknownOutcomeError', reason: 'timeout' });
 });
 
