@@ -21,6 +21,7 @@ describe('an order that cannot be recorded', () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
   });
   afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
 
   const watched = async (more: object = {}) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';
 
@@ -8,6 +8,7 @@ describe('an amount that any Temporal client gives', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 10 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
 
   const send = (reference: string, token: string, cryptoAmount: unknown) =>

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import {
   NotSentError,
@@ -50,6 +50,7 @@ describe('the deposit of a bridge transfer', () => {
     });
     decisions = await openDecisionBench(replaced, { monotonicMs: () => monotonicMs });
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const start = async (word: string, more: Record<string, unknown> = {}) => {

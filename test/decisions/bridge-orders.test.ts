@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { ended, entriesOf, inInbox, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { newReference } from '../harness/references.js';
@@ -20,6 +20,7 @@ describe('an order about a bridge transfer is judged by what is proven when it i
       reportSettlement: refuse('reportSettlement'),
     }));
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const tracked = async (word: string) => {

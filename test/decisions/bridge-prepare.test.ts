@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { entriesOf, untilFlow } from '../harness/reports.js';
@@ -10,6 +10,7 @@ describe('a bridge transfer whose quote is to be approved', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
 
   const started = async (word: string, more: Record<string, unknown> = {}) => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { NotSentError } from '../../src/service-client/index.js';
 import { newReference } from '../harness/references.js';
 import { settlement, transferInput, trusted } from '../harness/inputs.js';
@@ -20,6 +20,7 @@ describe("a provider's settlement that is reported", () => {
       },
     }));
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const tracked = async (word: string) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
@@ -11,6 +11,7 @@ describe('a bridge transfer that is not settled by its deadline', () => {
   beforeAll(async () => {
     decisions = await openDecisionBench(() => ({}));
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   /** Its deadline comes after a minute. */

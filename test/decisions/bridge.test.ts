@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { DuplicateReferenceError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
@@ -44,6 +44,7 @@ describe('a bridge transfer that failed', () => {
       { repeatSettingOf: () => 'rejected' },
     );
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const tracked = async (word: string, more: Record<string, unknown> = {}) => {

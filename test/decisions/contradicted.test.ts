@@ -45,6 +45,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
       },
     }));
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   test('does not end an onramp whose rate the service reports as expired: its payment is followed', async () => {

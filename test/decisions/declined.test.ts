@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { RateLimitedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { trusted } from '../harness/inputs.js';
@@ -33,6 +33,7 @@ describe('DECLINED, which may be the word of the service for a duplicate', () =>
       },
     }));
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const lost = () => Promise.reject(new UnknownOutcomeError('createBankWithdrawal', 'timeout'));

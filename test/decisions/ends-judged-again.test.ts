@@ -36,6 +36,7 @@ beforeAll(async () => {
   }));
 });
 afterEach(() => void jest.restoreAllMocks());
+afterEach(() => decisions.bench.terminateAll());
 afterAll(() => decisions.close());
 
 const MINUTES_SECONDS = 6_000;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Invoice, InvoicePayment } from '../../src/contract/invoice.js';
 import { ServiceUnavailableError } from '../../src/service-client/index.js';
@@ -32,6 +32,7 @@ describe('an invoice that is not the one that was asked for, or may be another',
           : Promise.resolve({ referenceId, status: word, amount: '1000.5', currency: 'KES' } as InvoicePayment),
     }));
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
   beforeEach(() => {
     amount = undefined;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { operations } from '../../src/contract/index.js';
 import { flowOf } from '../../src/flows/index.js';
@@ -26,6 +26,7 @@ describe('an invoice that is to be paid', () => {
         operations.getInvoicePayment.data.parse({ ...(await service.getInvoicePayment(reference)), ...payment }),
     }));
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
   beforeEach(() => {
     invoice = {};

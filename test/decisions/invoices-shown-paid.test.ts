@@ -59,6 +59,7 @@ describe('an invoice that the lookup has once shown as paid', () => {
     }));
     money = stoppable(decisions, 'payInvoice');
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
   afterEach(() => void jest.restoreAllMocks());
 

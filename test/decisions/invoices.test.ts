@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import type { WorkflowHandle } from '@temporalio/client';
 import { RejectedError, ServiceUnavailableError, type ServiceClient } from '../../src/service-client/index.js';
@@ -44,6 +44,7 @@ describe('an invoice that may or may not have been paid', () => {
       getInvoicePayment: (reference) => (answer === undefined ? service.getInvoicePayment(reference) : answer()),
     }));
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const start = async (word: string, more: Record<string, unknown>) => {

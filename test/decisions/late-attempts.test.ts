@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { createFlowStepActivities } from '../../activities/flow-steps.js';
 import type { ClaimStepOrder } from '../../activities/types.js';
 import { RejectedError } from '../../src/service-client/index.js';
@@ -24,6 +24,7 @@ beforeAll(async () => {
   }));
   late = (order) => createFlowStepActivities(decisions.bench.deps).submitStep({ ...order, reviewedEventIds: [] });
 });
+afterEach(() => decisions.bench.terminateAll());
 afterAll(() => decisions.close());
 
 const started = async (word: string) => {

@@ -16,6 +16,7 @@ beforeAll(async () => {
   }));
 });
 afterEach(() => void jest.restoreAllMocks());
+afterEach(() => decisions.bench.terminateAll());
 afterAll(() => decisions.close());
 
 const tracked = async (word: string, more: Record<string, unknown>) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { NotSentError, type ServiceClient } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import { ACCOUNT } from '../harness/fixed.js';
@@ -29,6 +29,7 @@ describe('a deposit whose quote expired before it was sent, and that gets no new
     });
     decisions = await openDecisionBench(replaced, { monotonicMs: () => monotonicMs });
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const start = async (word: string) => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import invoicePayment from '../kinds/invoice-payment.js';
 import offramp from '../kinds/offramp.js';
@@ -13,6 +13,7 @@ describe('an order that names no actor', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
 
   const order = (handle: WorkflowHandle, update: string, more: object = {}) =>

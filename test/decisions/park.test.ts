@@ -19,6 +19,7 @@ beforeAll(async () => {
   bench = await openStack({ time: 'skipping', sandbox: { stepMs: 365 * DAY_MS } });
 });
 afterEach(() => void jest.restoreAllMocks());
+afterEach(() => bench.terminateAll());
 afterAll(() => bench.close());
 
 /** A flow that nothing decides, and that moves no money itself. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { ApplicationFailure } from '@temporalio/common';
 import { ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
@@ -49,6 +49,7 @@ describe('a parked flow', () => {
       },
     }));
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const lengthOf = async (handle: WorkflowHandle) => (await handle.describe()).historyLength;

@@ -43,6 +43,7 @@ afterEach(() => {
   jest.restoreAllMocks();
   [answer, isBusy, tries] = [undefined, false, 0];
 });
+afterEach(() => decisions.bench.terminateAll());
 afterAll(() => decisions.close());
 
 /** The invoice can be paid, and its payment is not ordered yet. */

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { RejectedError } from '../../src/service-client/index.js';
 import type { Repeat } from '../../src/protocol/decisions.js';
 import { ACCOUNT } from '../harness/fixed.js';
@@ -33,6 +33,7 @@ describe('a bridge deposit to which the service answers that its rate expired', 
       { repeatSettingOf: () => setting },
     );
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const start = async (word: string, repeat: Repeat, doubled: boolean, times = 1) => {

@@ -14,6 +14,7 @@ beforeAll(async () => {
   bench = await openStack({ time: 'skipping', sandbox: { stepMs: 24 * 60 * MINUTE_MS } });
 });
 afterEach(() => void jest.restoreAllMocks());
+afterEach(() => bench.terminateAll());
 afterAll(() => bench.close());
 
 /** A flow that gives no answer, and that nothing decides. */

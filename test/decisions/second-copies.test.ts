@@ -54,6 +54,7 @@ describe('a POST that is not the only one under its reference', () => {
     hasNoQuotes = false;
     isOtherPaid = false;
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   test('is looked up when it is refused: the service shows the first copy', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { newReference } from '../harness/references.js';
 import kycCheck from '../kinds/kyc-check.js';
 import { ended, openDecisionBench, parked, resolve, TIME_SCALE } from './bench.js';
@@ -11,6 +11,7 @@ describe('an order that needs two persons, from a Temporal client', () => {
     const fourEyes = { actions: ['mark-completed'] as const, above: new Map<string, string>() };
     decisions = await openDecisionBench(() => ({}), { fourEyes });
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   test('is refused, also by the flow itself, and is in the audit log; one that needs a single person is taken', async () => {

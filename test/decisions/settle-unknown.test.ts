@@ -46,6 +46,7 @@ beforeEach(() => {
   setting = 'unknown';
 });
 afterEach(() => void jest.restoreAllMocks());
+afterEach(() => decisions.bench.terminateAll());
 afterAll(() => decisions.close());
 
 const start = (word: string, more: Record<string, unknown> = LONG) => startSend(decisions.bench, word, more);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventOfRow } from '../../src/flows/event-of-row.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
@@ -14,6 +14,7 @@ describe('a payment of 250.50 ZAR, by a proven event', () => {
   beforeAll(async () => {
     d = await openDecisionBench(() => ({}));
   });
+  afterEach(() => d.bench.terminateAll());
   afterAll(() => d.close());
 
   /** As the gateway signals what it received. */

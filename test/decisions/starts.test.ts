@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { cryptoSendFlow } from '../../src/flows/crypto-send.js';
 import { workflowTypeOf } from '../../src/protocol/vocabulary.js';
 import { OtherRequestError, startFlow } from '../../src/temporal/start-flow.js';
@@ -12,6 +12,7 @@ describe('a start under a reference that another Temporal client has used', () =
   beforeAll(async () => {
     decisions = await openDecisionBench(() => ({}));
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const inputOf = (reference: string, cryptoAmount: string) => ({

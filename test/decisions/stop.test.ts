@@ -47,6 +47,7 @@ afterEach(() => {
   jest.restoreAllMocks();
   [sending, isQuoted, attempts] = [busy, true, 0];
 });
+afterEach(() => decisions.bench.terminateAll());
 afterAll(() => decisions.close());
 
 const away = () => Promise.reject(new StoreUnavailableError('AWAY', 'database'));

@@ -38,6 +38,7 @@ afterEach(() => {
   whyNotTaken = limited;
   jest.restoreAllMocks();
 });
+afterEach(() => decisions.bench.terminateAll());
 afterAll(() => decisions.close());
 
 /** The flow has taken the results of all its activities but one, which is held. */

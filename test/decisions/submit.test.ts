@@ -30,6 +30,7 @@ afterEach(() => {
   jest.restoreAllMocks();
   answer = {};
 });
+afterEach(() => decisions.bench.terminateAll());
 afterAll(() => decisions.close());
 
 const claimOf = async (flowId: string) => (await decisions.store.claims.ofFlow(flowId))[0];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { endOf, order, parked } from '../flows/ramps.js';
 import { trusted } from '../harness/inputs.js';
@@ -12,6 +12,7 @@ let bench: Stack;
 beforeAll(async () => {
   bench = await openStack({ time: 'skipping', sandbox: { stepMs: 5 } });
 });
+afterEach(() => bench.terminateAll());
 afterAll(() => bench.close());
 
 async function start(kind: 'bank-checkout' | 'crypto-send' | 'offramp', ending: string, more: object = {}) {

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   RateLimitedError,
   RejectedError,
@@ -57,6 +57,7 @@ describe('a POST that the service turned away in its own words', () => {
   beforeEach(() => {
     [answers, isExecuted, sent, lags, lookups] = [[], false, 0, 0, 0];
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const limited = (afterMs: number) => new RateLimitedError('sendCrypto', afterMs);

@@ -26,6 +26,7 @@ describe('a crypto send whose answer was lost, while the store does not answer',
     }));
   });
   afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const away = () => Promise.reject(new StoreUnavailableError('AWAY', 'database'));

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import {
   NotSentError,
   RejectedError,
@@ -56,6 +56,7 @@ describe('a crypto send whose answer was lost', () => {
         lookup === 'sandbox' ? service.getCryptoSend(reference) : Promise.reject(lookup()),
     }));
   });
+  afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
   const start = (word: string, more?: Record<string, unknown>) => startSend(decisions.bench, word, more);

@@ -44,6 +44,7 @@ describe('a trusted event in the inbox that cannot be decrypted', () => {
       },
     }));
   });
+  afterEach(() => d.bench.terminateAll());
   afterAll(() => d.close());
   afterEach(() => {
     jest.restoreAllMocks();

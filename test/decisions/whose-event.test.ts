@@ -66,6 +66,7 @@ beforeAll(async () => {
   }));
 });
 afterEach(() => void Object.assign(service, { answer: 'executed', meanwhile: () => Promise.resolve() }));
+afterEach(() => decisions.bench.terminateAll());
 afterAll(() => decisions.close());
 
 /** It is in the inbox, as the gateway stores it, and was never delivered. */

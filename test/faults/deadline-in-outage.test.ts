@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { newReference } from '../harness/references.js';
@@ -14,6 +14,7 @@ describe('a deadline that passes while all workers are down (fault 23)', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', worker: false, sandbox: { stepMs: 3_600_000 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
 
   it('completes the flow whose proven ending waits in the inbox, and parks one without it as no_settlement', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import type { Repeat } from '../../src/protocol/decisions.js';
 import { depositsUnder, ERROR_AFTER, LOST, PAID_ONCE, REPEAT_MODES, TIME_SCALE, UNREADABLE } from './lost-answers.js';
@@ -18,6 +18,7 @@ describe('a deposit whose answer is lost after the service executed it', () => {
       deps: { repeatSettingOf: () => settings.repeat },
     });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
 
   test('completes by trusted events, executed once (fault 1)', async () => {

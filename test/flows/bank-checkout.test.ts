@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { bankCheckoutFlow } from '../../src/flows/bank-checkout.js';
 import { KINDS, type NamedKind } from '../harness/kinds.js';
 import { type Stack, openStack } from '../harness/stack.js';
@@ -12,6 +12,7 @@ describe('a bank checkout', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
 
   test('hands out what the service answered, for the customer to be sent on', async () => {

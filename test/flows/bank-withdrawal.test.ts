@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { bankWithdrawalFlow } from '../../src/flows/bank-withdrawal.js';
 import { untilFlow } from '../harness/reports.js';
 import { KINDS, type NamedKind } from '../harness/kinds.js';
@@ -15,6 +15,7 @@ describe('a bank withdrawal', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
 
   test('shows the id that the service gave it', async () => {

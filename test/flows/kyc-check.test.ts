@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { kycCheckFlow, kycWord } from '../../src/flows/kyc-check.js';
 import { newReference } from '../harness/references.js';
@@ -15,6 +15,7 @@ describe('a KYC check', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
 
   const looked = (handle: WorkflowHandle) => noted(handle, 'status-looked-up');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { MoneyOperationName } from '../../src/contract/index.js';
 import { flowOf } from '../../src/flows/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
@@ -24,6 +24,7 @@ describe.each(likeKinds('looked-up'))('a $kind', (kind) => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 5 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
   beforeEach(async () => {
     await bench.control('DELETE', '/faults');

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { newReference } from '../harness/references.js';
 import { entriesOf, noted, untilFlow } from '../harness/reports.js';
@@ -14,6 +14,7 @@ describe('the refund of an offramp over Lightning', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 5 }, deps: { serviceIsOnLoopback: true } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
   beforeEach(() => bench.control('DELETE', '/faults'));
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { newReference } from '../harness/references.js';
 import { entriesOf, noted, untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
@@ -18,6 +18,7 @@ describe('an onramp', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 5 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
   beforeEach(async () => {
     await bench.control('DELETE', '/faults');

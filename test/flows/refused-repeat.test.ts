@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import type { MoneyOperationName } from '../../src/contract/index.js';
 import type { FlowReport, SubmitAnswer } from '../../src/protocol/messages.js';
@@ -25,6 +25,7 @@ describe('another send that the service refuses', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
 
   const startLost = async (operation: MoneyOperationName, refusal: Record<string, unknown>) => {

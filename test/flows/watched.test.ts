@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { flowOf } from '../../src/flows/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
@@ -23,6 +23,7 @@ describe.each(likeKinds('watched'))('a $kind', (watched) => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
   beforeEach(() => bench.control('DELETE', '/faults'));
 

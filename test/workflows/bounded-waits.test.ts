@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import { NotSentError } from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
@@ -17,6 +17,7 @@ describe('a deposit that is held back by an event of the inbox', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
 
   /** The reference was used at the service before; its event is in the inbox before the flow begins. */

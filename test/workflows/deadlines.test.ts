@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -13,6 +13,7 @@ describe('at its deadline a bridge transfer', () => {
   beforeAll(async () => {
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 } });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
 
   const tracked = async (word: string, more: Record<string, unknown> = {}) => {

@@ -14,6 +14,7 @@ beforeAll(async () => {
   bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
 });
 afterEach(() => void jest.restoreAllMocks());
+afterEach(() => bench.terminateAll());
 afterAll(() => bench.close());
 
 /** So many signals that the flow goes on in a new run. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { InvalidRequestError } from '../../src/service-client/index.js';
@@ -18,6 +18,7 @@ describe("a provider's trusted settlement, reported to the service,", () => {
     const deps = { monotonicMs: () => performance.now() + suspendedMs };
     bench = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000_000 }, deps });
   });
+  afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());
   beforeEach(() => bench.control('DELETE', '/faults'));
 

@@ -66,14 +66,18 @@ describe('the client that a backend imports', () => {
   test.each([
     [CLIENT, () => folder],
     ['towline', () => root],
-  ])('loads zod, standardwebhooks and ten files of ours, as %s', async (name, cwd) => {
+  ])('loads zod, standardwebhooks and a few files of ours, as %s', async (name, cwd) => {
     expect(await loadedBy(name, cwd())).toEqual({
       out: 'UnreachableError\nCallbackError\n',
       packages: PACKAGES,
       own: [
+        'src/clock.js',
         'src/contract/sending.js',
         'src/protocol/loopback.js',
         'src/protocol/vocabulary.js',
+        'src/readers/http-date.js',
+        'src/readers/retry-after.js',
+        'src/readers/time.js',
         'src/sdk/errors.js',
         'src/sdk/index.js',
         'src/sdk/options.js',
