@@ -6,17 +6,16 @@ import { bridgeDeposit } from './samples.js';
 const LENGTH = 250_000;
 const filled = (text: string): string => text.repeat(Math.ceil(LENGTH / text.length)).slice(0, LENGTH);
 
-/** CPU time that the client needs for one refused POST, in ms; the least of several, since others share the processor. */
-async function cpuMs(httpStatus: number, body: unknown, headers: Record<string, string> = {}): Promise<number> {
+/** How long the client needs for one refused POST, in ms; the least of several, since others share the processor. */
+async function leastMs(httpStatus: number, body: unknown, headers: Record<string, string> = {}): Promise<number> {
   const bytes = new TextEncoder().encode(JSON.stringify(body));
   const send: Send = async () => ({ kind: 'answer', httpStatus, bytes, headers });
   const client = createServiceClient({ baseUrl: 'http://127.0.0.1:9', token: async () => 'token', send });
   const runs: number[] = [];
-  for (let run = 0; run < 3; run += 1) {
-    const before = process.cpuUsage();
+  for (let run = 0; run < 7; run += 1) {
+    const startedMs = performance.now();
     await client.createBridgeDeposit(bridgeDeposit).catch(() => undefined);
-    const { user } = process.cpuUsage(before);
-    runs.push(user / 1_000);
+    runs.push(performance.now() - startedMs);
   }
   return Math.min(...runs);
 }
@@ -24,7 +23,7 @@ async function cpuMs(httpStatus: number, body: unknown, headers: Record<string, 
 const refused = (message: unknown, more: object = {}) => ({ success: false, message, ...more });
 
 it('a refusal of 250,000 characters costs the client no more than a few times what a plain text of that length does', async () => {
-  const plainMs = await cpuMs(400, refused(filled('x')));
+  const plainMs = await leastMs(400, refused(filled('x')));
   const texts = ['rate ', '1', '\\', ' ', 'a/', '/callbacks/', 'already ', 'referenceId', 'http://', '%2f', 'é', '_'];
   const bodies: readonly (readonly [string, unknown, Record<string, string>?])[] = [
     ...texts.map((text) => [text, refused(filled(text))] as const),
@@ -35,8 +34,8 @@ it('a refusal of 250,000 characters costs the client no more than a few times wh
   ];
   const slow: object[] = [];
   for (const [name, body, headers] of bodies) {
-    const ratio = (await cpuMs(429, body, headers)) / plainMs;
-    if (ratio > 20) slow.push({ name, ratio });
+    const ratio = (await leastMs(429, body, headers)) / plainMs;
+    if (ratio > 40) slow.push({ name, ratio });
   }
   expect(slow).toEqual([]);
 });
