@@ -68,7 +68,7 @@ export async function outcomeFromError(
   return { kind: 'unknown', reason, repeat };
 }
 
-/** For a person's eyes, with what the answer says, whoever wrote it. */
+/** Shown to a person, with the text of the answer, which may not be the service's own. */
 function reasonOf({ reason, httpStatus, text }: UnknownOutcomeError): string {
   const status = httpStatus === undefined ? '' : `, HTTP ${httpStatus}`;
   return `${reason}${status}${text === undefined ? '' : `: ${text}`}`;

@@ -98,7 +98,9 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
   const claimed = {
     claim: claimSays(claim),
     ...(neverSent ? { neverSent } : {}),
-    ...(claim?.answer === undefined ? {} : { answer: claim.answer, ...otherAnswer(question, claim.answer) }),
+    ...(claim?.answer === undefined
+      ? {}
+      : { answer: claim.answer, other: otherThan(question.claim.operation, question.fixed, claim.answer) }),
     ...(claim?.rejection === undefined ? {} : { rejection: claim.rejection }),
     ...(claim?.reason === undefined ? {} : { why: claim.reason }),
   };
@@ -113,11 +115,6 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
     await storing(() => recordAnswer(deps, key, question.claim.flowId, found.answer));
   }
   return { ...claimed, ...found };
-}
-
-function otherAnswer({ claim, fixed }: PostQuestion, answer: unknown): Pick<PostReading, 'other'> {
-  const other = otherThan(claim.operation, fixed, answer);
-  return other === undefined ? {} : { other };
 }
 
 /** Closes the claim if nothing was ever sent under it. */

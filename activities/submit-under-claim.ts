@@ -166,7 +166,7 @@ async function shownBeforeRepeat(
   }
 }
 
-/** No person has ordered a repeat of what was turned away: any event that came since, trusted or not, may be of an earlier copy. */
+/** A repeat of what was turned away is ordered by no person: an event that came since may be of an earlier copy. */
 function guardOf({ guard }: Pick<Submission<never>, 'guard'>, before: SentBefore): ContradictionGuard {
   return before === 'turned-away' && guard.orUntrusted !== true ? { ...guard, orUntrusted: true } : guard;
 }
@@ -189,7 +189,7 @@ async function doneBeforeFirst({
   throw retryLater('not_sent', `not sent before the service has said that it was not done: ${found.why ?? ''}`);
 }
 
-/** For a refusal. What others can do, too, is shown by whoever did it. */
+/** Whether a refused POST is shown. A payment that others can make, too, may be shown as theirs. */
 function whetherShown({ lookUp, lookUpFirst }: Pick<Submission<never>, 'lookUp' | 'lookUpFirst'>): Attempt['lookUp'] {
   if (lookUpFirst !== undefined) return async () => LOOKUP_OF_PAID[(await lookUpFirst()).says];
   return lookUp && (async () => (await lookUp()).lookup);

@@ -61,7 +61,8 @@ export type SubmitOutcome =
       readonly answer: unknown;
       readonly recorded: boolean;
       readonly byLookup?: true;
-      /** It is of another request. */ readonly other?: OtherRecord | undefined;
+      /** It is of another request. */
+      readonly other?: OtherRecord | undefined;
       readonly isRepeat?: true;
     }
   | { readonly kind: 'rejected'; readonly rejection: Rejection; readonly owner: string; readonly recorded: boolean }

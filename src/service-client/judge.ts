@@ -56,7 +56,7 @@ export function judge<N extends OperationName>(name: N, result: WireResult, opti
     case 'refused':
       throw refusal(name, httpStatus, body, options);
     case 'unknown':
-      throw doubt(name, whyInDoubt(httpStatus, body), httpStatus, shownText(body, options));
+      throw doubt(name, doubtReasonOf(httpStatus, body), httpStatus, shownText(body, options));
     default:
       throw meaning satisfies never;
   }
@@ -113,7 +113,7 @@ function dataOf(name: OperationName, value: unknown, httpStatus: number, options
   return data.data;
 }
 
-function whyInDoubt(httpStatus: number, { by, value }: Body): DoubtReason {
+function doubtReasonOf(httpStatus: number, { by, value }: Body): DoubtReason {
   if (httpStatus >= 300 && httpStatus <= 399) return 'redirect';
   if (httpStatus < 200 || httpStatus > 299) return 'http-status';
   if (by === 'contradictory') return 'contradictory';
@@ -185,7 +185,7 @@ const MAX_FIELDS = 20;
 const SAYING = ['message', 'error', 'error_code', 'code', 'status', 'reason', 'detail'] as const;
 const MAX_TEXTS = 100;
 const MAX_DEPTH = 4;
-/** No pattern sees more of a text: whoever writes an answer must not decide how long we read it. */
+/** No pattern sees more of a text: the length of an answer must not decide how long it takes to read it. */
 const MAX_TEXT_LENGTH = 1_000;
 
 /**

@@ -5,7 +5,7 @@ import { turnOf, type SqlConnection } from './sql-connection.js';
 /** What a payment over Lightning is for: a POST of ours, by the key of its claim, or a refund that the service makes. */
 export type Debt = ClaimKey;
 
-/** Payment hashes, each with the one debt that its payment settles: whoever pays an invoice a second time loses it. */
+/** Payment hashes, each with the one debt that its payment settles: a second payment of an invoice is lost. */
 export interface DebtStore {
   /**
    * Notes, durably and once for all, that this payment is for that debt. False if it is for another one, unless nothing
