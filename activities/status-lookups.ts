@@ -13,10 +13,10 @@ import { offrampFacts, offrampFlow } from '../src/flows/offramp.js';
 import { invoiceFacts, invoicePaymentFlow, isOfPayment, paidFacts } from '../src/flows/invoice-payment.js';
 import { onrampFacts, onrampFlow, withMobileMoney } from '../src/flows/onramp.js';
 import type { Invoice } from '../src/contract/invoice.js';
-import type { LookupSays, PaidSays } from '../src/protocol/decisions.js';
+import type { LookupSays } from '../src/protocol/decisions.js';
 import { UNREADABLE } from '../src/protocol/messages.js';
 import type { ActivityDeps } from './deps.js';
-import type { Facts, LookupAnswer } from './types.js';
+import type { Facts, LookupAnswer, PaidReading } from './types.js';
 import { readFailure } from './failures.js';
 import { MISSES, untilNextMiss } from './timing.js';
 
@@ -96,13 +96,14 @@ export async function lookUpOnce(service: ServiceClient, operation: string, refe
   return proves(lookup, asked.record) ? 'shown' : 'proves-nothing';
 }
 
-/** What a reading of an invoice's payment says, as the lookup of a POST says it. */
-export const LOOKUP_OF_PAID: Readonly<Record<PaidSays, LookupSays>> = {
-  paid: 'shown',
-  other: 'other',
-  'not-paid': 'absent',
-  'cannot-tell': 'cannot-tell',
-};
+/**
+ * What a reading of an invoice's payment says, as the lookup of a POST says it. A record of an unpaid invoice is there
+ * before any payment, so that it shows nothing of ours: only "not found" is an absence.
+ */
+export function lookupOfPaid({ says, reading }: PaidReading): LookupSays {
+  if (says === 'not-paid') return reading === undefined ? 'absent' : 'proves-nothing';
+  return says === 'paid' ? 'shown' : says;
+}
 
 /** Why a record cannot be compared with ours: one of these facts of it cannot be read. Undefined if it can. */
 export function whyIncomparable(facts: Facts, compared: readonly string[] = Object.keys(facts)): string | undefined {

@@ -11,7 +11,7 @@ import type { ActivityDeps } from './deps.js';
 import { otherDeployment, recordAnswer, requireOwnDeployment, verbatim } from './claims.js';
 import { endsFlow, retryLater, storing, unmatched } from './failures.js';
 import { outcomeFromError, refusedRepeat, tried, type Attempt } from './outcome-of-error.js';
-import { LOOKUP_OF_PAID } from './status-lookups.js';
+import { lookupOfPaid } from './status-lookups.js';
 import { absentForLong, sendTimer } from './timing.js';
 import type { ClaimRef, PaidReading, SubmitOutcome } from './types.js';
 
@@ -191,7 +191,7 @@ async function doneBeforeFirst({
 
 /** Whether a refused POST is shown. A payment that others can make, too, may be shown as theirs. */
 function whetherShown({ lookUp, lookUpFirst }: Pick<Submission<never>, 'lookUp' | 'lookUpFirst'>): Attempt['lookUp'] {
-  if (lookUpFirst !== undefined) return async () => LOOKUP_OF_PAID[(await lookUpFirst()).says];
+  if (lookUpFirst !== undefined) return async () => lookupOfPaid(await lookUpFirst());
   return lookUp && (async () => (await lookUp()).lookup);
 }
 

@@ -4,7 +4,7 @@ import { keyOf, requireOwnDeployment } from './claims.js';
 import type { ActivityDeps } from './deps.js';
 import { storing } from './failures.js';
 import { paidBeforeOurs } from './invoice-paid.js';
-import { lookUpOnce, LOOKUP_OF_PAID } from './status-lookups.js';
+import { lookUpOnce, lookupOfPaid } from './status-lookups.js';
 import { absentForLong } from './timing.js';
 import type { ClaimRef } from './types.js';
 
@@ -36,5 +36,5 @@ async function lookUp(
   { operation, reference, timeScale }: ClaimRef & { timeScale: number },
 ): Promise<LookupSays> {
   if (operation !== 'payInvoice') return lookUpOnce(deps.service, operation, reference);
-  return LOOKUP_OF_PAID[(await paidBeforeOurs(deps, { reference, expect: {}, timeScale })).says];
+  return lookupOfPaid(await paidBeforeOurs(deps, { reference, expect: {}, timeScale }));
 }

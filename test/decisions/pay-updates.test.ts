@@ -94,14 +94,13 @@ describe('an order to pay an invoice', () => {
     await handle.terminate();
   });
 
-  test('is answered that the flow has ended, if its payment was not sent by the deadline', async () => {
+  test('is answered why the flow is parked, if its payment was turned away until the deadline', async () => {
     isBusy = true;
     const { reference, handle } = await unordered('unsent', 60_000);
     const order = outcomeOf(pay(handle));
     await until('the payment to be tried', async () => tries > 0);
     await decisions.bench.pass(601_000);
-    expect(await ended(handle)).toMatchObject({ state: 'expired' });
-    expect(await order).toMatchObject({ type: 'flow_ended' });
+    expect(await order).toEqual({ kind: 'none', reason: 'unknown_outcome' });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
   });
 });

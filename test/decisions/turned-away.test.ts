@@ -186,10 +186,18 @@ describe('a POST that the service turned away in its own words', () => {
     return { reference, handle };
   };
 
-  test('and would pay an invoice expires at its deadline, if the invoice is shown unpaid', async () => {
-    answers = [limited(HOUR_MS)];
-    const { handle } = await pay();
-    await decisions.bench.pass(AT_DEADLINE_MS);
-    expect((await ended(handle)).outcome).toMatchObject({ state: 'expired' });
-  });
+  test.each([
+    ['and not executed', false],
+    ['and executed nevertheless', true],
+  ])(
+    '%s does not expire at its deadline if it would pay an invoice: PENDING is shown before a payment, too',
+    async (_, executed) => {
+      [answers, isExecuted] = [[limited(HOUR_MS)], executed];
+      const { reference, handle } = await pay();
+      await decisions.bench.control('POST', '/scenarios', { reference, ending: 'never', operation: 'payInvoice' });
+      await decisions.bench.pass(AT_DEADLINE_MS);
+      expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
+      expect(sent).toBe(1);
+    },
+  );
 });

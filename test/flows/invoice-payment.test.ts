@@ -52,13 +52,21 @@ describe('an invoice payment', () => {
     ['no-callbacks-ever', 'completed', null],
     ['success-after-timeout', 'completed', null],
     ['slow', 'completed', null],
-    ['rejected', 'failed', 'rejected_by_service'],
-    ['insufficient-funds', 'failed', 'rejected_by_service'],
   ])('whose payment is %s ends %s', async (ending, state, reason) => {
     await b.bench.control('POST', '/settings', { lateMs: 300, slowFactor: 5 });
     const flow = await b.startPaid(ending, ending);
     expect((await b.ended(flow)).outcome).toMatchObject({ state, reason });
   });
+
+  test.each(['rejected', 'insufficient-funds'])(
+    'whose payment is %s parks, since PENDING is shown of a paid invoice, too, and ends as ordered',
+    async (ending) => {
+      const flow = await b.startPaid(ending, ending);
+      expect((await parked(flow)).parked?.reason).toBe('unknown_outcome');
+      await resolve(flow, 'close-not-executed');
+      expect((await b.ended(flow)).outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
+    },
+  );
 
   test.each(['never', 'review'])('whose payment is %s parks at its deadline, and ends as ordered', async (ending) => {
     const flow = await b.startPaid(ending, ending, SOON);

@@ -136,7 +136,7 @@ function refusals(): string {
   ]);
   return section(
     'A POST that the service refuses in its own words',
-    'Something on the way may have sent it twice, and the refusal is of the second copy. So *absent* is three lookups over ten seconds, all of them "not found"; of the payment of an invoice, all of them unpaid. An unknown one is looked up for the whole window, with the refusal kept beside it. "Rate expired" is sent again, with a new quote, only if `DUPLICATE_REFERENCE` says that a repeat is safe, and after the window. A POST that was turned away each time is closed at a stop or the deadline if its refusal stands like one after POSTs that were all turned away: otherwise no end says that nothing moved.',
+    'Something on the way may have sent it twice, and the refusal is of the second copy. So *absent* is three lookups over ten seconds, all of them "not found". The payment of an invoice that the service shows as PENDING proves nothing: it is shown before a payment as well as during one. An unknown one is looked up for the whole window, with the refusal kept beside it. "Rate expired" is sent again, with a new quote, only if `DUPLICATE_REFERENCE` says that a repeat is safe, and after the window. A POST that was turned away each time is closed at a stop or the deadline if its refusal stands like one after POSTs that were all turned away: otherwise no end says that nothing moved.',
     ['lookup', ...Object.keys(REFUSALS)],
     rows,
   );

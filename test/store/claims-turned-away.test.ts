@@ -138,12 +138,13 @@ describeStores('a claim whose POST the service turned away', (kind) => {
       expect(await proved({ getCryptoSend: missing })).toBe('void');
     });
 
-    it('is that of a payment of an invoice: void if the invoice is shown unpaid', async () => {
+    it('is that of a payment of an invoice: void if there is no record of it, and not if one says PENDING', async () => {
       const pay = keyOf('payInvoice');
       await turnedAway(pay);
       const shown = (status: string) => async () => ({ status, amount: '1', currency: 'KES' });
       expect(await proved({ getInvoicePayment: shown('SUCCESSFUL') }, pay)).toBe('reserved');
-      expect(await proved({ getInvoicePayment: shown('PENDING') }, pay)).toBe('void');
+      expect(await proved({ getInvoicePayment: shown('PENDING') }, pay)).toBe('reserved');
+      expect(await proved({ getInvoicePayment: missing }, pay)).toBe('void');
     });
 
     it('is left alone, and not asked about, in every other phase', async () => {

@@ -13,8 +13,9 @@ fails if it differs; \`WRITE_DOCS=1\` writes it.
 - **parked: reason, 0**: it waits for a person ([parked flows](parked-flows.md)), and the service executed nothing.
 - **failed, 0**: the service refused it in its own words, and executed nothing.
 
-A flow parks in only one case: the request may have been sent, the service never executed it, and nothing says so in the
-service's own words ([what an answer means](decisions.md#what-an-answer-means)). Towline cannot distinguish that from a request
+A flow parks in two cases. The service refused to pay an invoice, which it shows as PENDING before a payment as well as during
+one: a refusal alone does not show that no copy of the request was executed. Or the request may have been sent, the service
+never executed it, and nothing says so in the service's own words ([what an answer means](decisions.md#what-an-answer-means)). Towline cannot distinguish that from a request
 that was executed, so it sends again only if [\`DUPLICATE_REFERENCE\`](settings.md#the-service) says that a repeat is safe. The columns are what the service does with a repeat; the setting is \`same-result\` for the first, \`rejected\` for
 the next two, and \`unknown\`, its default, for the last. A card is forgotten once it may have been sent, so a card deposit
 is never sent again. In these runs operations with a status lookup get no webhook; those without one get their callback.

@@ -92,14 +92,20 @@ describe('invoices through the proxy', () => {
     expect((await caller.post(PATHS.invoice, invoiceBody(reference))).status).toBe(409);
   });
 
-  it("of which the service refuses the payment come back with the service's words", async () => {
+  it('of which the service refuses the payment are decided by a person', async () => {
     const reference = newReference('refused');
     await stack.control('POST', '/scenarios', { reference, ending: 'insufficient-funds', operation: 'payInvoice' });
     await caller.post(PATHS.invoice, invoiceBody(reference));
-    const refused = { status: 400, body: { success: false, message: 'Insufficient Funds', towline: { reference } } };
-    expect(await caller.post(PATHS.pay, paymentBody(reference))).toMatchObject(refused);
+    // It shows the invoice as PENDING, as before: nothing proves that no copy of the payment was executed.
+    expect((await caller.post(PATHS.pay, paymentBody(reference))).status).toBe(202);
+    const decision = { action: 'close-not-executed', note: 'the service says so' };
+    expect((await stack.post(`/flows/invoice-payment/${reference}/resolve`, decision)).status).toBe(200);
     await ended(reference);
-    expect(await caller.post(PATHS.pay, paymentBody(reference))).toMatchObject(refused);
+    expect(await caller.post(PATHS.pay, paymentBody(reference))).toMatchObject({
+      status: 409,
+      body: { success: false, towline: { reference, code: 'not_executed' } },
+    });
+    expect(await executions('payInvoice', reference)).toBe(0);
   });
 
   it('that were cancelled are not paid', async () => {

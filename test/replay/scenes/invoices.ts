@@ -82,8 +82,13 @@ export const invoices: Scenes = {
 
   'invoice-payment-rejected': {
     ends: 'failed',
-    reason: 'rejected_by_service',
-    play: (on, reference) => start(on, reference, 'rejected'),
+    reason: 'not_executed',
+    async play(on, reference) {
+      const flow = await start(on, reference, 'rejected');
+      await parked(flow, 'unknown_outcome');
+      await resolve(flow, 'close-not-executed');
+      return flow;
+    },
   },
 
   'invoice-payment-generation-rejected': {

@@ -78,8 +78,8 @@ function isAssumed(drawn: Drawn, operation: string, repeatMode: RepeatMode): boo
   // Sent again at once: a service that executes every repeat would pay twice, unless it shows the first one.
   if (says === 'turned away' && repeatMode === 'execute-again' && drawn.lookup === 'lags') return false;
   if (operation in LOOKUPS_OF) return true;
-  // An earlier copy may have used the rate up.
-  return says === 'refused' && body === 'own: rate expired' && operation !== 'payInvoice';
+  // An earlier copy may have used the rate up; and no refusal of a payment of an invoice is believed while it is shown.
+  return says === 'refused' && (body === 'own: rate expired' || operation === 'payInvoice');
 }
 
 /** @param answer what the service answered, if it was executed */
