@@ -5,6 +5,7 @@ import { Envelope } from '../contract/wire.js';
 import type { Operation } from '../contract/operation.js';
 import { saysOfReference, type SaysOfReference } from '../contract/duplicate-words.js';
 import { readAmount } from '../readers/amount.js';
+import { MOST_LEVELS } from '../readers/json-levels.js';
 import { readReference } from '../readers/reference.js';
 import {
   ContractBrokenError,
@@ -276,7 +277,7 @@ export class UnreadableJsonError extends Error {
 /**
  * JSON without its traps: a number that JavaScript would change becomes its decimal text (2^53+1, 1e400), two equal
  * keys with different values are refused (`JSON.parse` keeps the last), `__proto__` is dropped, bytes must be UTF-8,
- * and too deep nesting is an error like any other. Throws UnreadableJsonError, without the text.
+ * and more than 32 levels are an error like any other. Throws UnreadableJsonError, without the text.
  */
 export function readJson(bytes: Uint8Array): unknown {
   try {
@@ -299,11 +300,10 @@ function readNumber(token: string): number | string {
 }
 
 /** Harmless in itself, but `Object.assign` to a copy would make it a prototype. */
-function withoutProto(value: unknown): unknown {
-  if (Array.isArray(value)) value.forEach(withoutProto);
-  else if (typeof value === 'object' && value !== null) {
-    delete (value as Record<string, unknown>)['__proto__'];
-    Object.values(value).forEach(withoutProto);
-  }
+function withoutProto(value: unknown, level = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (level === MOST_LEVELS) throw new UnreadableJsonError('too many levels');
+  delete (value as Record<string, unknown>)['__proto__'];
+  for (const member of Object.values(value)) withoutProto(member, level + 1);
   return value;
 }

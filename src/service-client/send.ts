@@ -39,6 +39,10 @@ export interface SendOptions {
   readonly maxAnswerBytes: number;
 }
 
+/** An answer of a higher status counts as a server error (RFC 9110, 15): nothing that passes it on knows that number. */
+const LAST_STATUS = 599;
+const BAD_GATEWAY = 502;
+
 /** What may change something at the service goes over a connection of its own, which shows whether it has left. */
 const ON_ITS_OWN: readonly Effect[] = ['money', 'account', 'report'];
 
@@ -82,7 +86,7 @@ export function createSend({ base, connections, timeoutMs, maxAnswerBytes }: Sen
       );
       return {
         kind: 'answer',
-        httpStatus: answer.status,
+        httpStatus: answer.status > LAST_STATUS ? BAD_GATEWAY : answer.status,
         bytes: answer.data,
         headers: Object.fromEntries(headers),
       };

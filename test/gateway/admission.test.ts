@@ -117,6 +117,22 @@ describe('fault 57: what comes without proof', () => {
     expect(await from(network(0), bodyOf(0), {}, tested.callbackPath(newReference()))).toBe(200);
   });
 
+  it('is not all that counts: a proven event that is sent again and again is limited as well, and new ones are not', async () => {
+    await open();
+    const send = (body: string) => from('203.0.113.9', body, signed(SETTLEMENT_SECRET, body));
+    const sent: string[] = [];
+    // As many at one time as may come without proof.
+    for (const n of times(3)) {
+      const bodies = times(50).map((index) => bodyOf(n * 50 + index));
+      expect(count(await Promise.all(bodies.map(send)))).toEqual({ 200: 50 });
+      sent.push(...bodies);
+    }
+    const [again = ''] = sent;
+    expect(count(await Promise.all(times(150).map(() => send(again))))).toEqual({ 200: 100, 429: 50 });
+    monotonicMs = 1_000;
+    expect(count(await Promise.all(times(20).map(() => send(again))))).toEqual({ 200: 10, 429: 10 });
+  });
+
   it('but the URL of its flow is limited for each flow, unless it is a repeat', async () => {
     await open();
     const [url, another] = [tested.callbackPath(newReference()), tested.callbackPath(newReference())];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { OWN_ERROR_BODIES } from '../../src/contract/answers.js';
 import type { OperationName } from '../../src/contract/index.js';
-import { judge, readJson, type JudgeOptions } from '../../src/service-client/judge.js';
+import { judge, readJson, UnreadableJsonError, type JudgeOptions } from '../../src/service-client/judge.js';
 import type { WireResult } from '../../src/service-client/send.js';
 
 const bytes = (body: unknown) => new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
@@ -337,6 +337,11 @@ describe('the JSON of the service', () => {
     expect(Object.keys(inner ?? { not: 'there' })).toEqual([]);
     expect(Object.getPrototypeOf(inner)).not.toHaveProperty('x');
     expect(json('null')).toBeNull();
+  });
+
+  it('may have 32 levels, and no more', () => {
+    expect(json(`${'['.repeat(32)}${']'.repeat(32)}`)).toEqual(expect.any(Array));
+    expect(() => json(`${'['.repeat(33)}${']'.repeat(33)}`)).toThrow(UnreadableJsonError);
   });
 
   it('throws UnreadableJsonError without the text when it cannot be read', () => {

@@ -218,6 +218,7 @@ describe('the outcome of a money POST is unknown', () => {
     ['truncated JSON', '{"success":true,"data":{"kotani_refer'],
     ['an amount said twice', '{"success":true,"data":{"kotani_reference_id":"k","status":"A","status":"B"}}'],
     ['nesting without end', '['.repeat(100_000)],
+    ['more levels than anything of ours reads', `{"success":true,"data":${'['.repeat(32)}${']'.repeat(32)}}`],
     ['bytes that are no UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d])],
   ])('when a 2xx holds %s', async (_, body) => {
     const result = await answering((response) => response.writeHead(200).end(body));

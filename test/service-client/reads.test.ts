@@ -55,6 +55,14 @@ describe('a read', () => {
     expect(server.seen[0]).toMatchObject({ method: 'GET', url: '/api/v3/offramp/ref-1', body: '' });
   });
 
+  it.each([600, 999])('takes the status %i, which no other reader would take, for a server error', async (status) => {
+    const server = await serveHttp((response) => answerJson(response, status, { success: true, data: offramp }));
+    open.push(server);
+    const client = clientOf(server.url);
+    expect(await read(client)).toMatchObject({ name: 'ServiceUnavailableError', httpStatus: 502 });
+    expect(await client.relay('getOfframp', 'ref-1')).toMatchObject({ httpStatus: 502 });
+  });
+
   it('is never repeated by the client itself', async () => {
     const server = await serveHttp((response) => answerJson(response, 500, {}));
     open.push(server);

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isSafeNumber, parse } from 'lossless-json';
 import { Refusal } from './refusal.js';
+import { MOST_LEVELS } from '../../readers/json-levels.js';
 
 /** A body: its raw bytes, for signatures, and its parsed value. */
 export interface JsonBody {
@@ -85,7 +86,6 @@ export class UnreadableJsonError extends Error {
   override readonly name = 'UnreadableJsonError';
 }
 
-const MAX_DEPTH = 32;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
@@ -143,7 +143,7 @@ function scan(bytes: Uint8Array, ofTexts?: TextsOnly): { readonly members: numbe
         throw new UnreadableJsonError(`The body has more than ${ofTexts.mostValues} values.`);
     } else if (byte === 0x7b || byte === 0x5b) {
       depth += 1;
-      if (depth > MAX_DEPTH) throw new UnreadableJsonError(`The body is more than ${MAX_DEPTH} levels deep.`);
+      if (depth > MOST_LEVELS) throw new UnreadableJsonError(`The body is more than ${MOST_LEVELS} levels deep.`);
     } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
   }
   return { members, longNumbers };

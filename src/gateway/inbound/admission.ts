@@ -5,7 +5,8 @@ import { createRateLimit, networkOf } from '../http/rate-limit.js';
 
 /**
  * Limits who may send events, and how many: checked by address and `Content-Length` before a body is read, and again
- * before an unproven event is stored. Proven events are not counted in the end.
+ * before an unproven event is stored. Only what is proven and new is not counted in the end: a proven event that is sent
+ * again and again could be anyone's copy.
  */
 export interface Admission {
   /**
@@ -22,6 +23,8 @@ export interface Admission {
    * @param byUrlAlone by the URL of its flow, which does not make an address familiar
    */
   proven(request: FastifyRequest, byUrlAlone?: boolean): void;
+  /** The event is proven, and was stored for the first time. */
+  provenAnew(request: FastifyRequest): void;
   /**
    * Nothing proves the event, or it is a forgery.
    * @throws Refusal 429 if this address, or all together, sent as many as are kept
@@ -102,8 +105,8 @@ export function createAdmission(
     proven(request, byUrlAlone = false) {
       knownNetworks.add(request.ip);
       if (!byUrlAlone) familiar.add(request.ip);
-      charges.get(request)?.();
     },
+    provenAnew: (request) => charges.get(request)?.(),
     unproven(request, isKnown, bytes) {
       kept.take(nameOf(request, isKnown), unitsOf(bytes));
       keptOfAll.take(sort(isKnown), unitsOf(bytes));

@@ -40,6 +40,8 @@ export interface Arrival {
 }
 
 const NOT_VALID = 'The signature is not valid.';
+const OF_ANOTHER_TIME =
+  'a genuine signature is of another time, and does not count: a replay; if all are, correct the clock of this machine';
 
 /**
  * Signature → trust → limits → a row on disk. Returns only when the row is durable: an earlier answer could lose money.
@@ -72,6 +74,7 @@ async function storeEvent(
     throw new Refusal(401, NOT_VALID, { code: 'signature_invalid' });
   }
   const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
+  if (verdict === 'stale') deps.logger.warn({ requestId: request.id, code: 'signature_time' }, OF_ANOTHER_TIME);
   // A replay proves nothing, on any path; its content may still hold us back.
   const proof = verdict === 'stale' ? null : proofOf(evidence, arrival.acceptedProofs);
   // Anyone may post to the settlement path, and could fill the disk without a limit.
@@ -98,6 +101,7 @@ async function storeEvent(
     };
     const { kind } = await received(deps, event);
     if (kind === 'duplicate') giveBack?.();
+    else if (proof !== null) deps.admission.provenAnew(request);
     if (verdict !== 'stale') return kind;
   } catch (error) {
     giveBack?.();
