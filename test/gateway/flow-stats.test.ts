@@ -76,13 +76,13 @@ describe('the cost of counting the flows', () => {
     return costs;
   }
 
-  it('is the same number of requests from 100 to 100,000 open flows, once the first count has listed all of them', async () => {
+  it('is the same number of requests from 100 to 10,000 open flows, once the first count has listed all of them', async () => {
     const [firstOfFew = 0, ...few] = await costWith(100);
-    const [firstOfMany = 0, ...many] = await costWith(100_000);
+    const [firstOfMany = 0, ...many] = await costWith(10_000);
     expect(many).toEqual(few);
     expect(new Set(few).size).toBe(1);
     // 1,000 runs in each request.
-    expect(firstOfMany - firstOfFew).toBe(99);
+    expect(firstOfMany - firstOfFew).toBe(9);
   });
 });
 
