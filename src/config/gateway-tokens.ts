@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { ROLES, type Role } from '../protocol/permissions.js';
+import { readRoles, ROLES, type Roles } from '../protocol/permissions.js';
 
 /** A token that may call the gateway. Records show `name` as the actor. */
 export interface GatewayToken {
   readonly name: string;
-  readonly role: Role;
+  readonly role: Roles;
   readonly secret: string;
 }
 
@@ -17,8 +17,10 @@ const SECRET = /^[A-Za-z0-9._~+/=-]{8,512}$/;
 const token = (entry: string): GatewayToken | string => {
   const [name = '', role = '', ...rest] = entry.split(':');
   const secret = rest.join(':');
-  const known = ROLES.find((candidate) => candidate === role);
-  if (!NAME.test(name) || known === undefined) return `must be name:role:secret with a role of ${ROLES.join(', ')}`;
+  const known = readRoles(role);
+  if (!NAME.test(name) || known === undefined) {
+    return `must be name:role:secret with a role of ${ROLES.join(', ')}, or several joined by "+"`;
+  }
   if (!SECRET.test(secret)) return 'needs a secret of 8 to 512 characters, letters, digits and . _ ~ + / = -';
   return { name, role: known, secret };
 };
@@ -42,7 +44,7 @@ export function tokensProblem(
   return undefined;
 }
 
-/** `GATEWAY_TOKENS`: comma-separated `name:role:secret`. Two tokens may share a name (rotation), but no secret. */
+/** `GATEWAY_TOKENS`: comma-separated `name:role:secret`, the role perhaps `role+role`. Two tokens may share a name (rotation), but no secret. */
 export const gatewayTokens = () =>
   z.string().transform((text, context): readonly GatewayToken[] => {
     const tokens: GatewayToken[] = [];

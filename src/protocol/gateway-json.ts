@@ -1,5 +1,5 @@
 import type { FlowView, Rejection } from './messages.js';
-import type { Permission, Role } from './permissions.js';
+import type { Permission } from './permissions.js';
 import type { FlowKind, FlowState, ParkReason } from './vocabulary.js';
 import type { CallbackFailure, CallbackState, OpenCircuit } from './callbacks.js';
 import type { InboxRow, InboxState } from './events.js';
@@ -103,7 +103,7 @@ export interface Replay {
 /** The bearer of a token. */
 export interface WhoAmI {
   readonly name: string;
-  readonly role: Role;
+  readonly role: string;
   readonly may: readonly Permission[];
 }
 

@@ -1,54 +1,76 @@
 /*
- * Who may do what: the one table. Every route of the gateway names its permission, and takes its role from here;
+ * Who may do what: the one table. Every route of the gateway names its permission; `mayOrder` says who has it, and
  * docs/access.md prints it. Imports nothing.
  */
 
-/** Each role has all permissions of the roles before it. */
-export const ROLES = ['viewer', 'flows', 'operator', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
-
-export const mayActAs = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed);
-
-export interface PermissionLine {
-  /** The least role. */
-  readonly role: Role;
-  /** What it allows, for people. */
-  readonly may: string;
-}
-
+/** What each permission allows, for people. */
 export const PERMISSIONS = {
-  view: {
-    role: 'viewer',
-    may: 'list, show and wait for flows; list events and callbacks, without what may be personal; ask who one is',
-  },
-  'read-metrics': { role: 'viewer', may: 'read `/metrics`' },
-  start: {
-    role: 'flows',
-    may: "start flows, by `/flows/{kind}` and by the service's own paths; get quotes; hand a card in",
-  },
-  'read-service': {
-    role: 'flows',
-    may: 'read what the service answered to a flow, and its own records through its own paths: they may be personal',
-  },
-  cancel: { role: 'flows', may: 'cancel a flow before its money moves' },
-  pay: { role: 'flows', may: 'have the invoice of a flow paid' },
-  'give-refund-invoice': { role: 'flows', may: 'give the Lightning invoice that a refund goes to' },
-  'approve-quote': { role: 'flows', may: 'approve the quote that a flow waits with' },
-  resolve: { role: 'operator', may: 'decide a parked flow' },
-  withdraw: {
-    role: 'flows',
-    may: 'take back an order that waits for a second person: their own, or one that they may give themselves',
-  },
-  'read-event': { role: 'operator', may: 'read the body of an event, which may be personal' },
-  'replay-event': { role: 'operator', may: 'deliver an event again, and vouch for it' },
-  'resend-callback': { role: 'operator', may: 'have a callback sent again' },
-  codec: { role: 'operator', may: "decode what Temporal's histories hold, and encode" },
-  'read-audit': { role: 'admin', may: 'read the audit log' },
-  erase: { role: 'admin', may: 'erase what persons and the service said about a flow that has ended' },
-  account: { role: 'admin', may: 'make accounts, keys and webhooks at the service' },
-} as const satisfies Readonly<Record<string, PermissionLine>>;
+  view: 'list, show and wait for flows; list events and callbacks, without what may be personal; ask who one is',
+  'read-metrics': 'read `/metrics`',
+  start: "start flows, by `/flows/{kind}` and by the service's own paths; get quotes; hand a card in",
+  'read-service':
+    'read what the service answered to a flow, and its own records through its own paths: they may be personal',
+  cancel: 'cancel a flow before its money moves',
+  pay: 'have the invoice of a flow paid',
+  'give-refund-invoice': 'give the Lightning invoice that a refund goes to',
+  'approve-quote': 'approve the quote that a flow waits with',
+  resolve: 'decide a parked flow',
+  withdraw: 'take back an order that waits for a second person: their own, or one that they may give themselves',
+  'read-event': 'read the body of an event, which may be personal',
+  'replay-event': 'deliver an event again, and vouch for it',
+  'resend-callback': 'have a callback sent again',
+  codec: "decode what Temporal's histories hold, and encode",
+  'read-audit': 'read the audit log',
+  erase: 'erase what persons and the service said about a flow that has ended',
+  account: 'make accounts, keys and webhooks at the service',
+} as const satisfies Readonly<Record<string, string>>;
 export type Permission = keyof typeof PERMISSIONS;
 
-/** What a role allows. */
-export const permissionsOf = (role: Role): Permission[] =>
-  (Object.keys(PERMISSIONS) as Permission[]).filter((name) => mayActAs(role, PERMISSIONS[name].role));
+export const ROLES = ['viewer', 'flows', 'approver', 'operator', 'auditor', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+/** Of one name: a role, or several joined by a plus, such as `flows+approver`. */
+export type Roles = Role | `${Role}+${string}`;
+
+/** Sets, not a ladder: who decides parked flows starts none, and who reads the audit log orders nothing. */
+export const PERMISSIONS_OF: Readonly<Record<Role, readonly Permission[]>> = {
+  viewer: ['view', 'read-metrics'],
+  flows: ['view', 'start', 'read-service', 'cancel', 'pay', 'give-refund-invoice', 'approve-quote', 'withdraw'],
+  approver: ['view', 'approve-quote', 'withdraw'],
+  operator: [
+    'view',
+    'read-metrics',
+    'read-service',
+    'cancel',
+    'resolve',
+    'withdraw',
+    'read-event',
+    'replay-event',
+    'resend-callback',
+    'codec',
+  ],
+  auditor: ['view', 'read-metrics', 'read-service', 'read-event', 'codec', 'read-audit'],
+  admin: Object.keys(PERMISSIONS) as Permission[],
+};
+
+/** The roles of a name, in the order of the table. @returns undefined if a word is no role */
+export function readRoles(text: string): Roles | undefined {
+  const words = text.split('+');
+  if (!words.every((word) => ROLES.some((role) => role === word))) return undefined;
+  return joinRoles(words as Role[]);
+}
+
+/** @returns undefined for none */
+export const joinRoles = (roles: readonly Role[]): Roles | undefined =>
+  roles.length === 0 ? undefined : (ROLES.filter((role) => roles.includes(role)).join('+') as Roles);
+
+export const rolesIn = (roles: Roles): readonly Role[] => roles.split('+') as Role[];
+
+/** The roles with this permission. */
+export const rolesWith = (permission: Permission): readonly Role[] =>
+  ROLES.filter((role) => PERMISSIONS_OF[role].includes(permission));
+
+/** What these roles allow, in the order of the table. */
+export const permissionsOf = (roles: Roles): Permission[] =>
+  (Object.keys(PERMISSIONS) as Permission[]).filter((permission) =>
+    rolesIn(roles).some((role) => PERMISSIONS_OF[role].includes(permission)),
+  );

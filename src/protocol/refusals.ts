@@ -7,7 +7,7 @@ const GATEWAY_REFUSALS = [
   'unknown_token',
   'refused_token',
   'no_role',
-  'role_too_low',
+  'no_permission',
   'signature_invalid',
   'unknown_kind',
   'above_largest_amount',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { readSettings } from '../../src/config/index.js';
 import { PERSONS_BY_DEFAULT } from '../../src/protocol/four-eyes.js';
-import { PERMISSIONS, ROLES } from '../../src/protocol/permissions.js';
+import { PERMISSIONS, PERMISSIONS_OF, ROLES, type Permission } from '../../src/protocol/permissions.js';
 import { readSource, ROOT } from './sources.js';
 import { secretBytes } from '../harness/secrets.js';
 
@@ -20,13 +20,15 @@ function withTable(text: string, name: string, rows: readonly (readonly string[]
 
 describe('docs/access.md', () => {
   it('has the table of permissions as the gateway enforces it', async () => {
-    const lines = ROLES.flatMap((role) =>
-      Object.entries(PERMISSIONS)
-        .filter(([, line]) => line.role === role)
-        .map(([name, { may }]) => [`\`${role}\``, `\`${name}\``, may]),
-    );
+    const has = (role: (typeof ROLES)[number], name: string) => PERMISSIONS_OF[role].includes(name as Permission);
+    const lines = Object.entries(PERMISSIONS).map(([name, may]) => [
+      `\`${name}\``,
+      may,
+      ...ROLES.map((role) => (has(role, name) ? 'yes' : '')),
+    ]);
     const { text } = readSource(PAGE);
-    const computed = withTable(text, 'permissions', [['from the role', 'permission', 'what it allows'], ...lines]);
+    const head = ['permission', 'what it allows', ...ROLES.map((role) => `\`${role}\``)];
+    const computed = withTable(text, 'permissions', [head, ...lines]);
     await expectPage(computed);
   });
 

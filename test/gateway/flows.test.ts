@@ -259,7 +259,7 @@ describe('the HTTP interface of flows', () => {
     expect((await show(path, { authorization: 'Bearer nobody' })).body['data']).toEqual({ code: 'unknown_token' });
     expect((await show(path, {})).body['data']).toEqual({ code: 'no_token' });
     expect(await statuses(SHOP)).toEqual([400, 404, 403, 200, 403, 403, 403]);
-    expect(await statuses(ANN)).toEqual([400, 404, 404, 200, 404, 404, 200]);
+    expect(await statuses(ANN)).toEqual([403, 404, 404, 200, 404, 404, 200]);
     expect(await statuses({ authorization: 'Bearer secret-of-root' })).toEqual([400, 404, 404, 200, 404, 404, 200]);
   });
 

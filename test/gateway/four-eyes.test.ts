@@ -10,7 +10,8 @@ import { anEvent } from '../store/temporary-store.js';
 import { bridgeBody, PATHS } from './proxy/caller.js';
 
 const secretOf = (name: string) => `secret-of-${name}-0123456789`;
-const PEOPLE = { shop: 'flows', alice: 'operator', bob: 'operator', carol: 'operator', dev: 'admin' } as const;
+const DECIDES = 'operator+approver';
+const PEOPLE = { shop: 'flows', alice: DECIDES, bob: DECIDES, carol: 'flows+operator', dev: 'admin' } as const;
 /** These two have tokens of an OIDC issuer. */
 const SUBJECTS = { ann: 'auth0|ann', ben: 'auth0|ben' } as const;
 type Person = keyof typeof PEOPLE | keyof typeof SUBJECTS;
@@ -31,12 +32,12 @@ describe('an order that needs a second person', () => {
   beforeAll(async () => {
     issuer = await openIssuer(await newSigningKey('first'));
     for (const [name, subject] of Object.entries(SUBJECTS))
-      tokens[name as Person] = await issuer.accessToken({ subject, role: 'oncall' });
+      tokens[name as Person] = await issuer.accessToken({ subject, role: ['oncall', 'backend'] });
     const env = {
       ...SETTINGS,
       OIDC_ISSUER: issuer.url,
       OIDC_AUDIENCE: 'towline',
-      OIDC_ROLES: 'oncall=operator',
+      OIDC_ROLES: 'oncall=operator,backend=flows',
     };
     stack = await openStack({ env, isReconciled: false });
     const temporalAddress = process.env['TEST_TEMPORAL_ADDRESS'] ?? '';

@@ -7,7 +7,7 @@ import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-t
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';
 
-const TOKENS = 'prometheus:flows:secret-of-prometheus';
+const TOKENS = 'prometheus:flows+viewer:secret-of-prometheus';
 const AUTH = { authorization: 'Bearer secret-of-prometheus' };
 
 describe('the metrics', () => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { mayActAs, permissionsOf, PERMISSIONS, ROLES, type Role } from '../../src/protocol/permissions.js';
+import { permissionsOf, ROLES, rolesWith, type Permission, type Role } from '../../src/protocol/permissions.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { turnOf } from '../../src/store/sql-connection.js';
 import { run } from '../cli/run.js';
@@ -44,18 +44,30 @@ describe('the permissions of a role', () => {
     expect(guarded.length).toBeGreaterThan(25);
     const wrong: string[] = [];
     for (const { method, url, permission } of guarded) {
-      const needed = PERMISSIONS[permission as keyof typeof PERMISSIONS].role;
-      const below = ROLES.filter((role) => !mayActAs(role, needed));
-      for (const role of below) {
+      const allowed = rolesWith(permission as Permission);
+      for (const role of ROLES.filter((one) => !allowed.includes(one))) {
         const status = await statusOf(method, url, role);
         if (status !== 403) wrong.push(`${method} ${url}: ${status} for ${role}`);
       }
       // A read of Temporal would wait for it: what is let in is shown by those that fail before.
       if (method !== 'POST') continue;
-      const status = await statusOf(method, url, needed);
-      if (status === 401 || status === 403) wrong.push(`${method} ${url}: ${status} for ${needed}`);
+      for (const role of allowed) {
+        const status = await statusOf(method, url, role);
+        if (status === 401 || status === 403) wrong.push(`${method} ${url}: ${status} for ${role}`);
+      }
     }
     expect(wrong).toEqual([]);
+  });
+
+  it('are sets: who approves decides nothing, who decides starts nothing, and who audits orders nothing', () => {
+    expect(permissionsOf('approver')).toEqual(['view', 'approve-quote', 'withdraw']);
+    for (const permission of ['start', 'pay', 'approve-quote', 'read-audit'] as const) {
+      expect(permissionsOf('operator')).not.toContain(permission);
+    }
+    const reads = ['view', 'read-metrics', 'read-service', 'read-event', 'codec', 'read-audit'];
+    expect(permissionsOf('auditor').toSorted()).toEqual(reads.toSorted());
+    expect(permissionsOf('flows+approver')).toEqual(permissionsOf('flows'));
+    expect(permissionsOf('viewer+approver')).toEqual(['view', 'read-metrics', 'approve-quote', 'withdraw']);
   });
 
   it('let a viewer, whose token Prometheus may have, change nothing', async () => {

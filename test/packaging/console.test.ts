@@ -14,7 +14,7 @@ import { until } from '../harness/until.js';
 const OPERATOR = 'operator-secret-0123456789';
 const SECOND = 'second-secret-0123456789ab';
 const VIEWER = 'viewer-secret-0123456789ab';
-const TOKENS = `dev:admin:dev-token,ann:operator:${OPERATOR},ben:operator:${SECOND},vic:viewer:${VIEWER}`;
+const TOKENS = `dev:admin:dev-token,ann:operator+approver:${OPERATOR},ben:operator+approver:${SECOND},vic:viewer:${VIEWER}`;
 const CALLBACK_SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 const UI_URL = 'http://127.0.0.1:8080';
 const executable = findBrowser('the console');

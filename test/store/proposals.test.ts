@@ -68,7 +68,15 @@ describeStores('a proposal', (kind) => {
 
   /** Like a gateway: checks whether this person is the second one. */
   const order = (name: string, at: Pick<Store, 'proposals' | 'audit'> = store) =>
-    secondPerson({ store: at as Store }, { name, role: 'operator', means: 'token' }, given);
+    secondPerson(
+      { store: at as Store },
+      {
+        caller: { name, role: 'operator', means: 'token' },
+        permission: 'resolve',
+        order: { action: given.action, fourEyes: { actions: [given.action], above: new Map() } },
+      },
+      given,
+    );
 
   it('that was confirmed can be confirmed by another person, with the same id, or withdrawn, after a minute', async () => {
     expect(await order('alice')).toBeUndefined();

@@ -1,6 +1,5 @@
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
-import { needsSecondPerson } from '../../flows/four-eyes.js';
 import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { OrderProof } from '../../protocol/messages.js';
@@ -16,10 +15,11 @@ import type { Proposal } from '../../store/proposal.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { type FlowAddress, flowAddress } from '../http/flow-path.js';
 import { createRateLimit, type RateLimit } from '../http/rate-limit.js';
+import { mayOrder } from '../http/may-order.js';
 import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
-import { secondPerson, topicOf } from './second-person.js';
+import { permissionFor, secondPerson, topicOf } from './second-person.js';
 import { resolvedView } from './terminated-view.js';
 
 /** A person's order to a flow, which the flow takes or refuses. */
@@ -179,7 +179,9 @@ export async function admitOrder(
   const { amount = null, currency = null } = (action === APPROVE_QUOTE && (await reader.facts(flowId))?.money) || {};
   const money = amount === null || currency === null ? undefined : { amount, currency };
   let proposal: Proposal | undefined;
-  if (needsSecondPerson(settings.fourEyes, action, money)) {
+  const permission = permissionFor(action);
+  const question = { caller, permission, order: { action, money, fourEyes: settings.fourEyes } };
+  if (mayOrder(question) === 'needs_second_person') {
     const waits = view && topicOf(view);
     // Else it would stand in the way of the order that the flow waits for.
     const topic = action === APPROVE_QUOTE ? 'approval' : 'decision';
@@ -189,7 +191,7 @@ export async function admitOrder(
       const why = `"${action}" is not possible now. Legal now: ${actions.join(', ')}.`;
       throw new Refusal(409, why, { reference, code: 'unknown_action', actions });
     }
-    proposal = await secondPerson(deps, caller, { ...waits, flowId, action, choice, note: content.note ?? '' });
+    proposal = await secondPerson(deps, question, { ...waits, flowId, action, choice, note: content.note ?? '' });
     if (proposal === undefined) return undefined;
   }
   const id = proposal?.id ?? `ord_${uuidv7()}`;

@@ -3,10 +3,11 @@ import { canonicalJson } from '../../store/canonical-json.js';
 import type { Proposal, ProposalKey } from '../../store/proposal.js';
 import type { FlowWithMoney, ProposedOrder } from '../../protocol/gateway-json.js';
 import { APPROVE_QUOTE, TRUST_EVENT } from '../../protocol/four-eyes.js';
-import { mayActAs, type Permission, PERMISSIONS } from '../../protocol/permissions.js';
+import { type Permission, rolesWith } from '../../protocol/permissions.js';
 import type { RefusalCode } from '../../protocol/refusals.js';
 import { shellWord } from '../../protocol/shell-word.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
+import { mayOrder, type Question } from '../http/may-order.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
 
@@ -24,6 +25,9 @@ export interface OrderOfTwo extends ProposalKey {
   readonly note: string;
 }
 
+/** What is asked about such an order: by whom, and by which rule it needs two persons. */
+export type QuestionOfTwo = Question & { readonly caller: Caller; readonly order: NonNullable<Question['order']> };
+
 /**
  * The first person's order becomes a proposal (undefined); a second person's order confirms it. The second person must
  * not have started this flow, and of several who confirm at once exactly one succeeds.
@@ -31,8 +35,13 @@ export interface OrderOfTwo extends ProposalKey {
  * @returns the proposal that the caller has confirmed, also if the caller confirmed it before and asks again
  * @throws Refusal 403, 409
  */
-export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo): Promise<Proposal | undefined> {
+export async function secondPerson(
+  deps: Deps,
+  question: QuestionOfTwo,
+  order: OrderOfTwo,
+): Promise<Proposal | undefined> {
   const { proposals, audit } = deps.store;
+  const { caller } = question;
   const { flowId, topic, subject, action, choice, note } = order;
   const reference = flowId.slice(flowId.indexOf('/') + 1);
   const refuse = (status: number, code: RefusalCode, why: string) => new Refusal(status, why, { reference, code });
@@ -55,7 +64,9 @@ export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo
   }
   if (open.action !== action)
     throw refuse(409, 'other_proposal', `${open.by} proposed "${open.action}". ${whatNow(open)}`);
-  if (open.by === caller.name) {
+  const starters = await audit.startersOf(flowId);
+  const verdict = mayOrder({ ...question, order: { ...question.order, proposedBy: open.by, starters } });
+  if (verdict === 'needs_second_person') {
     throw refuse(
       409,
       'needs_second_person',
@@ -71,7 +82,7 @@ export async function secondPerson(deps: Deps, caller: Caller, order: OrderOfTwo
       `${open.by} proposed it with these details: ${details}. Order it with the same. ${whatNow(open)}`,
     );
   }
-  if ((await audit.startersOf(flowId)).includes(caller.name)) {
+  if (verdict !== 'yes') {
     throw refuse(403, 'started_by_caller', `${caller.name} started this flow: another person confirms it.`);
   }
   if (await proposals.confirm(open, caller.name)) return open;
@@ -102,12 +113,12 @@ export async function withdrawProposal(
   if (open === undefined || open.subject !== subject)
     throw refuse(409, 'proposal_ended', 'No order waits for a second person.');
   const { id, action, by } = open;
-  const { role } = PERMISSIONS[permissionFor(action)];
-  if (caller.name !== by && !mayActAs(caller.role, role)) {
+  const permission = permissionFor(action);
+  if (caller.name !== by && mayOrder({ caller, permission }) !== 'yes') {
     throw refuse(
       403,
-      'role_too_low',
-      `${by} proposed "${action}": to withdraw it needs a token of theirs, or of the role ${role}.`,
+      'no_permission',
+      `${by} proposed "${action}": to withdraw it needs a token of theirs, or of the role ${rolesWith(permission).join(' or ')}.`,
     );
   }
   const details = { note: why ?? '', by };
@@ -116,11 +127,17 @@ export async function withdrawProposal(
   throw refuse(409, 'proposal_ended', 'It is being carried out, or was withdrawn. Look at the flow again in a minute.');
 }
 
-/** The permission that both persons of such an order need. */
-function permissionFor(action: string): Permission {
-  if (action === APPROVE_QUOTE) return 'approve-quote';
-  return action === TRUST_EVENT ? 'replay-event' : 'resolve';
-}
+/** Orders that are no decision about a parked flow. */
+const PERMISSION_OF_ORDER: Readonly<Partial<Record<string, Permission>>> = {
+  cancel: 'cancel',
+  pay: 'pay',
+  'refund-invoice': 'give-refund-invoice',
+  [APPROVE_QUOTE]: 'approve-quote',
+  [TRUST_EVENT]: 'replay-event',
+};
+
+/** The permission that an order needs, of each person who gives it. */
+export const permissionFor = (action: string): Permission => PERMISSION_OF_ORDER[action] ?? 'resolve';
 
 const UNREADABLE = 'Its details cannot be decrypted here: a payload key is missing, or the row was changed.';
 

@@ -2,9 +2,10 @@ import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Live } from '../../config/secret-files.js';
 import type { GatewayToken } from '../../config/gateway-tokens.js';
-import { mayActAs, type Permission, PERMISSIONS, type Role } from '../../protocol/permissions.js';
+import { type Permission, type Roles, rolesWith } from '../../protocol/permissions.js';
 import type { AuditMeans } from '../../protocol/audit.js';
 import type { KnownNetworks } from './known-networks.js';
+import { mayOrder } from './may-order.js';
 import type { OidcCheck } from './oidc.js';
 import { createPlaces, whenOver } from './places.js';
 import { networkOf, type RateLimit } from './rate-limit.js';
@@ -13,7 +14,7 @@ import { Refusal, TokenRefusal } from './refusal.js';
 /** Who calls: the token's name is the actor of every order. */
 export interface Caller {
   readonly name: string;
-  readonly role: Role;
+  readonly role: Roles;
   /** How the caller was identified. */
   readonly means: AuditMeans;
 }
@@ -23,7 +24,7 @@ export const whoIs = ({ name, role, means }: Caller) => ({ actor: name, role, me
 
 export interface TokenCheck {
   /**
-   * @throws TokenRefusal without a token that we know, Refusal 403 if its role does not suffice, 429 if it comes too
+   * @throws TokenRefusal without a token that we know, Refusal 403 if its role does not allow it, 429 if it comes too
    * often or has too much open
    */
   require(request: FastifyRequest, permission: Permission, options?: RequireOptions): Promise<Caller>;
@@ -167,11 +168,11 @@ export function createTokenCheck({
         (given === undefined ? undefined : ofGateway(given, tokens(), besides)) ??
         (await countingGuesses(request, () => identify(given, extras, isToDecode)));
       count(request, caller.name);
-      const { role } = PERMISSIONS[permission];
-      if (!mayActAs(caller.role, role)) {
+      if (mayOrder({ caller, permission }) !== 'yes') {
         refused?.(caller, permission, request);
+        const role = rolesWith(permission).join(' or ');
         const why = `This needs a token of the role ${role}; ${caller.name} has the role ${caller.role}.`;
-        throw new Refusal(403, why, { code: 'role_too_low' });
+        throw new Refusal(403, why, { code: 'no_permission' });
       }
       return caller;
     },

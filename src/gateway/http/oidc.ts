@@ -1,14 +1,14 @@
 import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
 import { z } from 'zod';
 import { isTrustedUrl, type OidcSettings } from '../../config/oidc.js';
-import { ROLES, type Role } from '../../protocol/permissions.js';
+import { joinRoles, type Roles } from '../../protocol/permissions.js';
 import { Refusal, RETRY_AFTER_SECONDS, TokenRefusal } from './refusal.js';
 
 /** The bearer of a token of the issuer. */
 export interface OidcCaller {
   readonly name: string;
   /** Undefined: the claim names no role of ours. */
-  readonly role: Role | undefined;
+  readonly role: Roles | undefined;
 }
 
 export interface OidcCheck {
@@ -166,12 +166,11 @@ function whyRefused(error: errors.JOSEError): string | undefined {
   return isOfToken || error instanceof errors.JOSENotSupported ? 'it cannot be read' : undefined;
 }
 
-/** The highest role that the claim names, which may be a word or a list of words. */
-function roleIn(payload: JWTPayload, { roleClaim, roles }: OidcSettings): Role | undefined {
+/** The roles that the claim names, which may be a word or a list of words. */
+function roleIn(payload: JWTPayload, { roleClaim, roles }: OidcSettings): Roles | undefined {
   const value = claimAt(payload, roleClaim);
   const words = Array.isArray(value) ? value : [value];
-  const named = words.flatMap((word) => (typeof word === 'string' ? (roles.get(word) ?? []) : []));
-  return ROLES.findLast((role) => named.includes(role));
+  return joinRoles(words.flatMap((word) => (typeof word === 'string' ? (roles.get(word) ?? []) : [])));
 }
 
 /** A claim may have dots in its own name, for example if the name is a URL. */

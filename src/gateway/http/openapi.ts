@@ -1,6 +1,6 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { z } from 'zod';
-import { type Permission, PERMISSIONS, type Role } from '../../protocol/permissions.js';
+import { type Permission, rolesWith } from '../../protocol/permissions.js';
 
 type Schema = OpenAPIV3_1.SchemaObject;
 
@@ -61,12 +61,8 @@ export const TAGS = {
 } as const;
 type Tag = keyof typeof TAGS;
 
-const NEEDS: Readonly<Record<Role, string>> = {
-  viewer: 'Needs a gateway token.',
-  flows: 'Needs a gateway token of the role flows, operator or admin.',
-  operator: 'Needs a gateway token of the role operator or admin.',
-  admin: 'Needs a gateway token of the role admin.',
-};
+const needs = (permission: Permission): string =>
+  `Needs a gateway token of the role ${rolesWith(permission).join(' or ')}.`;
 
 export const ref = (name: string): OpenAPIV3_1.ReferenceObject => ({ $ref: `#/components/schemas/${name}` });
 
@@ -78,7 +74,7 @@ export const json = (schema: string, example?: unknown) => ({
 export function describeRoute(route: AnyRoute): Reference {
   const { operationId, tag, summary, permission, query, answers, refusals = {} } = route;
   const parameters = [...pathParameters(route), ...(query === undefined ? [] : queryParameters(query))];
-  const description = [route.description, permission === null ? undefined : NEEDS[PERMISSIONS[permission].role]]
+  const description = [route.description, permission === null ? undefined : needs(permission)]
     .filter(Boolean)
     .join(' ');
   const body = bodyOf(route);

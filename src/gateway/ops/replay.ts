@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { eventOfRow, otherReference } from '../../flows/event-of-row.js';
-import { needsSecondPerson } from '../../flows/four-eyes.js';
 import { flowOf } from '../../flows/index.js';
 import { TRUST_EVENT } from '../../protocol/four-eyes.js';
 import type { InboxRow } from '../../protocol/events.js';
@@ -14,6 +13,7 @@ import { note } from '../flows/orders.js';
 import { secondPerson, withdrawProposal } from '../flows/second-person.js';
 import { whoIs } from '../http/bearer-token.js';
 import { flowAddress } from '../http/flow-path.js';
+import { mayOrder } from '../http/may-order.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import { Event, eventJson, eventOf, EventParams, type EventRoutesDeps, toTrust } from './events.js';
@@ -71,11 +71,13 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
       let confirmed: Proposal | undefined;
       // A proven event without a flow proves whatever a person says that it is about.
       const vouches = trust || (row.flowId === null && row.proof !== null);
-      if (vouches && needsSecondPerson(deps.settings.fourEyes, TRUST_EVENT)) {
+      const order = { action: TRUST_EVENT, fourEyes: deps.settings.fourEyes };
+      const question = { caller, permission: 'replay-event', order } as const;
+      if (vouches && mayOrder(question) === 'needs_second_person') {
         const choice: Record<string, string> = trust ? { trust: 'true' } : {};
         const asked = { flowId, ...toTrust(row), action: TRUST_EVENT, choice, note };
         const proposal = await recordingRefusals(deps, { ...about, action: TRUST_EVENT }, note, () =>
-          secondPerson(deps, caller, asked),
+          secondPerson(deps, question, asked),
         );
         if (proposal === undefined) {
           void reply.code(202);
