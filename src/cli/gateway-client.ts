@@ -17,6 +17,8 @@ interface GatewayAccess {
   readonly token: string;
   /** Cancels all requests. */
   readonly signal?: AbortSignal;
+  /** How long to try again while the gateway is unavailable, or takes no more requests. @default 0: tries once */
+  readonly retryForMs?: number;
 }
 
 /**
@@ -63,7 +65,7 @@ export function flowArgument(text: string): string {
 /** For the command line, which tries once: a person sees at once that there is no answer, and decides. */
 export type GatewayClient = Towline;
 
-export function createGatewayClient({ url, token, signal }: GatewayAccess): GatewayClient {
+export function createGatewayClient({ url, token, signal, retryForMs = 0 }: GatewayAccess): GatewayClient {
   // URLs of other machines were checked before.
-  return new Towline({ baseUrl: url, token, signal, retryForMs: 0, allowHttp: true });
+  return new Towline({ baseUrl: url, token, signal, retryForMs, allowHttp: true });
 }

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once as happened } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll } from '@jest/globals';
@@ -16,19 +16,28 @@ export interface ScriptedGateway {
   readonly requests: readonly ReceivedRequest[];
   /** What is answered from now on. */
   answer(status: number, body: unknown): void;
+  /** What is answered to the next requests, each once, before that. */
+  first(...answers: readonly ScriptedAnswer[]): void;
+}
+
+interface ScriptedAnswer {
+  readonly status: number;
+  readonly body: unknown;
 }
 
 /** A server with scripted answers, which remembers its requests. */
 export async function startScriptedGateway(): Promise<ScriptedGateway> {
   const requests: ReceivedRequest[] = [];
-  let next: { status: number; body: unknown } = { status: 200, body: {} };
+  const once: ScriptedAnswer[] = [];
+  let always: ScriptedAnswer = { status: 200, body: {} };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { method = '', url = '', headers } = request;
     requests.push({ method, url, authorization: headers.authorization, body: await bodyOf(request) });
-    response.writeHead(next.status, { 'content-type': 'application/json' }).end(JSON.stringify(next.body));
+    const { status, body } = once.shift() ?? always;
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };
   const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  await happened(server, 'listening');
   afterAll(() => {
     server.closeAllConnections();
     server.close();
@@ -36,7 +45,8 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    answer: (status, body) => (next = { status, body }),
+    answer: (status, body) => (always = { status, body }),
+    first: (...answers) => void once.push(...answers),
   };
 }
 

@@ -21,6 +21,9 @@ interface ListOptions extends PrintOptions {
 }
 
 const PAGE = 500;
+/** For one page of an export: a gateway lets each name read so many pages a second, and may be replaced meanwhile. */
+const PAGE_WITHIN_MS = 600_000;
+const PROGRESS_EVERY = 5_000;
 
 export function addAuditCommand(program: Command, run: RunCommand, context: CliContext): void {
   const client = () => createGatewayClient(gatewayAccess(context.env));
@@ -57,18 +60,9 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
 
   narrowed('export')
     .description('Prints the audit log, oldest first, one JSON entry per line. Needs a token of an admin.')
+    .option('--after <number>', 'go on after this entry', wholeNumberArgument(0, Number.MAX_SAFE_INTEGER))
     .addHelpText('after', '\nExample:\n  towline audit export > audit.jsonl')
-    .action((options: ListOptions) =>
-      run(async () => {
-        let after: number | undefined;
-        do {
-          const page = await client().audit({ ...queryOf(options), order: 'oldest', limit: PAGE, after });
-          for (const entry of page.entries) context.out(JSON.stringify(entry));
-          after = page.next ?? undefined;
-        } while (after !== undefined);
-        return EXIT.done;
-      }),
-    );
+    .action((options: ListOptions) => run(() => exportAll(context, options)));
 
   audit
     .command('verify')
@@ -85,6 +79,27 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
     .action(({ against, ...options }: PrintOptions & { readonly against?: string }) =>
       run(() => verify(context, against, options)),
     );
+}
+
+/** Page after page. What was printed before an error is whole, and the error says where to go on. */
+async function exportAll(context: CliContext, { after: first, ...options }: ListOptions): Promise<ExitCode> {
+  const client = createGatewayClient({ ...gatewayAccess(context.env), retryForMs: PAGE_WITHIN_MS });
+  let last = first;
+  let printed = 0;
+  try {
+    for (let after = first; ;) {
+      const page = await client.audit({ ...queryOf(options), order: 'oldest', limit: PAGE, after });
+      for (const entry of page.entries) context.out(JSON.stringify(entry));
+      last = page.entries.at(-1)?.seq ?? last;
+      printed += page.entries.length;
+      if (page.next === null) return EXIT.done;
+      if (printed % PROGRESS_EVERY === 0) context.err(`${printed} entries so far, up to ${last}`);
+      after = page.next;
+    }
+  } catch (error) {
+    if (printed > 0) context.err(`Broken off after ${printed} entries. The rest: --after ${last}`);
+    throw error;
+  }
 }
 
 async function verify(context: CliContext, against: string | undefined, options: PrintOptions): Promise<ExitCode> {
