@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { BridgeDepositRequest, BridgeSettlement, BridgeCryptoPayment } from '../contract/bridge.js';
 import { decimalsOf } from '../money.js';
-import { QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
+import { FIAT_CURRENCIES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
 import { checkFits, code, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { UNREADABLE } from '../protocol/messages.js';
 import { amountFact, codeFact, factOf, fieldsOf, isGiven, isObject, memberOf, referencesIn } from './callback.js';
@@ -98,7 +98,8 @@ export const BridgeTransferInput = BridgeDepositRequest.omit({ callback_url: tru
   .extend({
     provider_reference_id: callerReference(),
     amount: decimalAmount(),
-    source_currency: code(),
+    // Of a quote, without which no deposit is made: any other would fail there, with its reference used up.
+    source_currency: code().pipe(z.enum(FIAT_CURRENCIES)),
     crypto_payment: BridgeCryptoPayment.extend({
       payment_hash: z
         .string()

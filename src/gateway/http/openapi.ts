@@ -1,5 +1,6 @@
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { z } from 'zod';
+import type { commonInput } from '../../flows/input.js';
 import { type Permission, rolesWith } from '../../protocol/permissions.js';
 
 type Schema = OpenAPIV3_1.SchemaObject;
@@ -134,12 +135,26 @@ export function toSchema(schema: z.ZodType, io: 'input' | 'output'): Schema {
     io,
     target: 'draft-2020-12',
     unrepresentable: 'any',
-    // Answers may grow members.
-    override: ({ jsonSchema }) => {
-      if (io === 'output' && jsonSchema['additionalProperties'] === false) delete jsonSchema['additionalProperties'];
-    },
+    override: ({ jsonSchema }) => (io === 'output' ? mayGrow(jsonSchema) : asWritten(jsonSchema)),
   });
   return JSON.parse(JSON.stringify(shown)) as Schema;
+}
+
+/** Answers may grow members. */
+function mayGrow(schema: z.core.JSONSchema.BaseSchema): void {
+  if (schema.additionalProperties === false) delete schema.additionalProperties;
+}
+
+/**
+ * Generators of clients take a member with a default for one that is always there, and would have callers write it: the
+ * default is in the text. What only tests of ours set is not shown.
+ */
+function asWritten(schema: z.core.JSONSchema.BaseSchema): void {
+  delete schema.properties?.['timeScale' satisfies keyof typeof commonInput];
+  if (schema.default === undefined) return;
+  const description = `Default: ${JSON.stringify(schema.default)}.`;
+  schema.description = [schema.description, description].filter(Boolean).join(' ');
+  delete schema.default;
 }
 
 function mapValues<Value, Other>(
