@@ -90,7 +90,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
 async function quote(deps: ActivityDeps, input: BridgeTransferInput): Promise<Quote> {
   const answer = await reading(() =>
     deps.service.quoteBridge({
-      source_currency: input.source_currency as never,
+      source_currency: input.source_currency,
       source_amount: toWireNumber(input.amount),
       crypto_chain: input.chain,
       crypto_token: input.token,
