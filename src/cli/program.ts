@@ -9,6 +9,7 @@ import { addCompletionCommand } from './commands/completion.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addEventsCommand } from './commands/events.js';
 import { addGatewayCommand } from './commands/gateway.js';
+import { addGiveCommand } from './commands/give.js';
 import { addKeysCommand } from './commands/keys.js';
 import { addListCommand } from './commands/list.js';
 import { addMigrateCommand } from './commands/migrate.js';
@@ -54,6 +55,7 @@ const COMMANDS = {
     addWithdrawCommand,
     addEventsCommand,
     addCallbacksCommand,
+    addGiveCommand,
     addAuditCommand,
   ],
   'The account at the service:': [addAccountCommand],

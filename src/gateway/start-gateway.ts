@@ -30,6 +30,7 @@ import { createParkedSince } from './flows/parked-since.js';
 import { addFlowRoutes } from './flows/routes.js';
 import { addAuditRoute } from './ops/audit.js';
 import { addEraseRoute } from './ops/erasure.js';
+import { addGiveRoute } from './ops/ownership.js';
 import { addWhoAmIRoute } from './ops/whoami.js';
 import { addHealthRoutes } from './ops/health.js';
 import { createFlowStats } from './ops/flow-stats.js';
@@ -40,6 +41,7 @@ import { addReferenceRoutes } from './reference/routes.js';
 import { createRefusalLimit, createRoleRefusals } from './flows/give-order.js';
 import { createOidcCheck } from './http/oidc.js';
 import { createTokenCheck } from './http/bearer-token.js';
+import { createOwners } from './http/owners.js';
 import {
   closingSignal,
   listRoutes,
@@ -191,6 +193,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     tokens: secrets.gatewayTokens,
     oidc: settings.oidc && createOidcCheck(settings.oidc, monotonicMs),
     knownNetworks,
+    owners: createOwners(store.audit),
     ofToken: createRateLimit(settings.gatewayRateLimit, monotonicMs),
     ofGuesses: createRateLimit(settings.unprovenRateLimit, monotonicMs),
     refused: createRoleRefusals({ store, logger, monotonicMs }),
@@ -262,6 +265,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
   addFlowRoutes(server, flowDeps);
   addEraseRoute(server, flowDeps);
+  addGiveRoute(server, flowDeps);
   if (options.service !== undefined) {
     addProxyRoutes(server, {
       ...flowDeps,

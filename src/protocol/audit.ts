@@ -5,6 +5,8 @@ export const AUDIT_KINDS = [
   /** A process began a chain of its own. */
   'chain',
   'start',
+  /** An admin gave a flow to another name, the subject. */
+  'give',
   'order',
   /** An order that was not carried out, and why. */
   'refused',

@@ -66,6 +66,14 @@ export interface ServiceAnswers {
   readonly answers: readonly ServiceAnswer[];
 }
 
+/** A flow that an admin gave to another name. */
+export interface GivenFlow {
+  readonly flowId: string;
+  readonly owner: string;
+  /** Null: it belonged to nobody. */
+  readonly before: string | null;
+}
+
 /** How much of a flow was erased from the store. */
 export interface ErasedFlow {
   readonly flowId: string;

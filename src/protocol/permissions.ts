@@ -21,6 +21,7 @@ export const PERMISSIONS = {
   'resend-callback': 'have a callback sent again',
   codec: "decode what Temporal's histories hold, and encode",
   'read-audit': 'read the audit log',
+  give: 'give a flow to another name',
   erase: 'erase what persons and the service said about a flow that has ended',
   account: 'make accounts, keys and webhooks at the service',
 } as const satisfies Readonly<Record<string, string>>;
@@ -51,6 +52,9 @@ export const PERMISSIONS_OF: Readonly<Record<Role, readonly Permission[]>> = {
   auditor: ['view', 'read-metrics', 'read-service', 'read-event', 'codec', 'read-audit'],
   admin: Object.keys(PERMISSIONS) as Permission[],
 };
+
+/** The roles that see and order the flows of their own name alone; the others those of every name, and of nobody. */
+export const OWN_ALONE: readonly Role[] = ['flows'];
 
 /** The roles of a name, in the order of the table. @returns undefined if a word is no role */
 export function readRoles(text: string): Roles | undefined {

@@ -12,6 +12,7 @@ export type {
   CallbacksJson,
   CardToken,
   ErasedFlow,
+  GivenFlow,
   EventPage,
   FlowPage,
   EventState,

@@ -16,6 +16,7 @@ import type {
   ErasedFlow,
   EventPage,
   FlowPage,
+  GivenFlow,
   Flow,
   CallbackListJson,
   Replay,
@@ -154,6 +155,14 @@ export class Towline {
    */
   erase(flowId: string, { note, ...options }: OrderOptions = {}): Promise<ErasedFlow> {
     return this.#calls.post(`${flowPath(flowId)}/erase`, textOf({ note }), { ...options, isSafe: true });
+  }
+
+  /** Gives a flow to another name, which sees and orders it from then on. Needs an admin's token. */
+  give(
+    flowId: string,
+    { to, note, ...options }: CallOptions & { readonly to: string; readonly note: string },
+  ): Promise<GivenFlow> {
+    return this.#calls.post(`${flowPath(flowId)}/give`, textOf({ to, note }), options);
   }
 
   /** Received webhooks and callbacks, and their state: of one flow, or all. */

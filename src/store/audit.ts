@@ -71,6 +71,20 @@ export interface AuditVerdict {
   readonly problems: readonly AuditProblem[];
 }
 
+/** Whose a flow is: the last one's whom an admin gave it to, else the first one's who started it through a gateway. */
+export interface Owner {
+  /** Null: another Temporal client started it, so it belongs to nobody. */
+  readonly name: string | null;
+  /** Of the entry that says so. */
+  readonly seq: number;
+}
+
+export interface OwnedFlow {
+  readonly flowId: string;
+  /** For `before`: of the entry that started it, or gave it. */
+  readonly seq: number;
+}
+
 /** The audit log: append-only, kept for ever. */
 export interface AuditStore {
   /** Resolves once it is durable. @throws StoreUnavailableError: then the action must not be carried out */
@@ -81,6 +95,10 @@ export interface AuditStore {
    * Empty: another Temporal client started it.
    */
   startersOf(flowId: string): Promise<readonly string[]>;
+  /** Whose each flow is. Flows of which no start is known are absent. */
+  ownersOf(flowIds: readonly string[]): Promise<ReadonlyMap<string, Owner>>;
+  /** Flows that a name started or was given, newest first: some may be another's since, and one may come twice. */
+  flowsOf(name: string, page: { readonly limit: number; readonly before?: number }): Promise<readonly OwnedFlow[]>;
   /** Reads all of it. @param known heads that were exported before: each must still exist */
   verify(known?: readonly AuditHead[]): Promise<AuditVerdict>;
 }

@@ -7,6 +7,7 @@ import {
   type AuditStore,
   detailsHashOf,
   NO_ENTRY_BEFORE,
+  type Owner,
   salted,
 } from './audit.js';
 import { createAuditCheck } from './audit-check.js';
@@ -125,6 +126,15 @@ export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
     }
   };
 
+  /** Entries that say who started flows, and to whom they were given, oldest first. */
+  const beginningsOf = async (flowIds: readonly string[]): Promise<readonly Row[]> => {
+    const sql = `SELECT seq, flow_id, actor, kind, subject, means FROM audit
+      WHERE flow_id IN (${flowIds.map(() => '?').join(', ')})
+        AND (kind = 'start' OR kind = 'give' OR (kind = 'refused' AND action = 'start'))`;
+    const [found] = await db.read([{ sql, params: [...flowIds] }]);
+    return (found?.rows ?? []).toSorted((one, other) => integer(one, 'seq') - integer(other, 'seq'));
+  };
+
   return {
     append: (note) =>
       new Promise((done, failed) => {
@@ -149,18 +159,50 @@ export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
     },
 
     async startersOf(flowId) {
-      const sql = `SELECT actor, kind, subject FROM audit
-        WHERE flow_id = ? AND means <> 'unproven' AND (kind = 'start' OR (kind = 'refused' AND action = 'start'))`;
-      const [found] = await db.read([{ sql, params: [flowId] }]);
-      const rows = found?.rows ?? [];
-      const isRefusal = (row: Row) => row['kind'] === 'refused';
-      const refused = new Set(rows.filter(isRefusal).map((row) => nullable(row, 'subject')));
-      const accepted = rows.filter((row) => !isRefusal(row) && !refused.has(nullable(row, 'subject')));
-      return [...new Set(accepted.map((row) => text(row, 'actor')))];
+      const { starts } = readBeginnings(await beginningsOf([flowId]));
+      return [...new Set(starts.filter((row) => !isUnproven(row)).map((row) => text(row, 'actor')))];
+    },
+
+    async ownersOf(flowIds) {
+      const rows = flowIds.length === 0 ? [] : await beginningsOf(flowIds);
+      const owners = flowIds.flatMap((flowId) => {
+        const owner = ownerIn(rows.filter((row) => row['flow_id'] === flowId));
+        return owner === undefined ? [] : [[flowId, owner] as const];
+      });
+      return new Map(owners);
+    },
+
+    async flowsOf(name, { limit, before = Number.MAX_SAFE_INTEGER }) {
+      const part = (condition: string) =>
+        `SELECT * FROM (SELECT flow_id, seq FROM audit WHERE ${condition} AND seq < ? ORDER BY seq DESC LIMIT ?)`;
+      const sql = `${part(`kind = 'start' AND actor = ?`)} AS started
+        UNION ALL ${part(`kind = 'give' AND subject = ?`)} AS given ORDER BY seq DESC LIMIT ?`;
+      const [found] = await db.read([{ sql, params: [name, before, limit, name, before, limit, limit] }]);
+      return (found?.rows ?? []).map((row) => ({ flowId: text(row, 'flow_id'), seq: integer(row, 'seq') }));
     },
 
     verify: createAuditCheck({ db, storeKey, entryOf }),
   };
+}
+
+const isUnproven = (row: Row): boolean => row['means'] === 'unproven';
+
+/** Of the entries of one flow: starts that were not refused, and gifts. */
+function readBeginnings(rows: readonly Row[]): { readonly starts: readonly Row[]; readonly gifts: readonly Row[] } {
+  const of = (kind: AuditKind) => rows.filter((row) => row['kind'] === kind);
+  // What another Temporal client says about itself refuses nothing.
+  const refusals = of('refused').filter((row) => !isUnproven(row));
+  const refused = new Set(refusals.map((row) => nullable(row, 'subject')));
+  return { starts: of('start').filter((row) => !refused.has(nullable(row, 'subject'))), gifts: of('give') };
+}
+
+function ownerIn(rows: readonly Row[]): Owner | undefined {
+  const { starts, gifts } = readBeginnings(rows);
+  const given = gifts.at(-1);
+  if (given !== undefined) return { name: text(given, 'subject'), seq: integer(given, 'seq') };
+  // Whoever asked for it through a gateway as well found it there.
+  const first = starts.find(isUnproven) ?? starts[0];
+  return first && { name: isUnproven(first) ? null : text(first, 'actor'), seq: integer(first, 'seq') };
 }
 
 const INSERT = `INSERT INTO audit (chain, number, at, kind, flow_id, subject, action, actor, role, means, details,

@@ -89,7 +89,7 @@ const executable = findBrowser('the Temporal UI behind a login');
     const page = await logIn('ann');
     await page.getByText(WALLET).first().waitFor();
     const [decoding] = await stack.store.audit.list({ kind: 'decode', limit: 1 });
-    expect(decoding).toMatchObject({ actor: 'ann', role: 'operator', means: 'oidc' });
+    expect(decoding).toMatchObject({ actor: 'oidc:ann', role: 'operator', means: 'oidc' });
   });
 
   test('shows a viewer the flow without its content', async () => {

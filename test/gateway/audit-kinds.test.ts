@@ -87,6 +87,7 @@ describe('the audit log, read by GET /audit,', () => {
     const isSettled = async () =>
       !['waiting', 'delivered'].includes((await stack.store.inbox.get(event.id))?.state ?? '');
     await until('the event to be settled', isSettled);
+    await expectStatus(200, root.post(`/flows/${flow}/give`, { to: 'shop-2', note: 'a new backend' }));
     await expectStatus(200, root.post(`/flows/${flow}/erase`, {}));
 
     expect(await words()).toEqual([
@@ -104,6 +105,7 @@ describe('the audit log, read by GET /audit,', () => {
       'resend-callback alice',
       'decode alice',
       'account root createApiKey',
+      'give root',
       'erase root',
     ]);
     const kinds = (await entriesSince(0)).map(({ kind }) => kind);

@@ -169,7 +169,6 @@ describe('an order that needs a second person', () => {
     expect((await order('carol', flow, mark)).status).toBe(200);
     expect(await recorded(flow)).toEqual([
       'start shop',
-      'start carol',
       'refused start carol',
       'proposal mark-completed alice',
       'order mark-completed carol',
@@ -185,11 +184,11 @@ describe('an order that needs a second person', () => {
     await until('both refusals to be recorded', async () => (await refusals()).length === 2);
     expect((await order('ben', flow, mark)).status).toBe(200);
     expect(await recorded(flow)).toEqual([
-      `start ${SUBJECTS.ann}`,
+      `start oidc:${SUBJECTS.ann}`,
       'proposal mark-completed alice',
-      `refused mark-completed ${SUBJECTS.ann}`,
-      `refused mark-completed ${SUBJECTS.ann}`,
-      `order mark-completed ${SUBJECTS.ben}`,
+      `refused mark-completed oidc:${SUBJECTS.ann}`,
+      `refused mark-completed oidc:${SUBJECTS.ann}`,
+      `order mark-completed oidc:${SUBJECTS.ben}`,
     ]);
   });
 

@@ -5,6 +5,8 @@ import { defaultDataConverter } from '@temporalio/common';
 import { optionalDateToTs } from '@temporalio/common/lib/time.js';
 import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
 import { listFlows } from '../../src/gateway/flows/list.js';
+import type { Caller } from '../../src/gateway/http/bearer-token.js';
+import { createOwners } from '../../src/gateway/http/owners.js';
 import { createPageLimit } from '../../src/gateway/http/rate-limit.js';
 import { createParkedSince } from '../../src/gateway/flows/parked-since.js';
 import { addAuditRoute } from '../../src/gateway/ops/audit.js';
@@ -19,6 +21,9 @@ import { bareServer } from './setup/bare-server.js';
 import { settled, virtualClock } from './setup/virtual-clock.js';
 
 const times = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+const owners = createOwners({ ownersOf: () => Promise.resolve(new Map()) });
+const viewer = (name: string): Caller => ({ name, role: 'viewer', means: 'token' });
 
 describe('flows that are asked one by one', () => {
   it('are asked 16 at a time by all readers together, and shown from what Temporal knows if their turn does not come', async () => {
@@ -123,8 +128,9 @@ describe('lists of the gateway', () => {
     const store = { claims: { ofFlow: none }, inbox: { list: none } };
     const parkedSince = () => Promise.resolve(new Map());
     const takePage = () => undefined;
-    const deps = { client, store, reader: { facts }, parkedSince, takePage } as unknown as FlowOperationDeps;
-    const { flows } = await listFlows(deps, 'vic', { limit: 500 });
+    const tokens = { owners };
+    const deps = { client, store, reader: { facts }, parkedSince, takePage, tokens } as unknown as FlowOperationDeps;
+    const { flows } = await listFlows(deps, viewer('vic'), { limit: 500 });
     expect(flows.map(({ flowId }) => flowId)).toEqual(times(100).map((n) => `onramp/r-${n}`));
     expect(questions).toEqual({ open: 0, mostOpen: 4, all: 100 });
   });
@@ -145,8 +151,8 @@ describe('lists of the gateway', () => {
     const store = { mac: (...parts: string[]) => Buffer.from(parts.join()).toString('hex').padEnd(16, '0') };
     const takePage = createPageLimit(25, () => nowMs);
     const parkedSince = () => Promise.resolve(new Map());
-    const deps = { client, store, takePage, parkedSince } as unknown as FlowOperationDeps;
-    const list = (name: string) => listFlows(deps, name, { limit: 50 });
+    const deps = { client, store, takePage, parkedSince, tokens: { owners } } as unknown as FlowOperationDeps;
+    const list = (name: string) => listFlows(deps, viewer(name), { limit: 50 });
     // Filters that leave nothing: 20 pages, 20, and what is left.
     for (const _ of times(3)) expect((await list('greedy')).next).not.toBeNull();
     expect(pages).toBe(50);

@@ -52,7 +52,7 @@ describe('a token of an OIDC issuer', () => {
   it('identifies the caller by its subject, and their roles by its claim', async () => {
     const token = await issuer.accessToken({ subject: 'auth0|ann', role: ['look', 'oncall', 'unknown'] });
     const { body: me } = await ask(token);
-    expect(me).toMatchObject({ name: 'auth0|ann', role: 'viewer+operator' });
+    expect(me).toMatchObject({ name: 'oidc:auth0|ann', role: 'viewer+operator' });
     expect((await ask(token, '/audit')).status).toBe(403);
     const lead = await issuer.accessToken({ subject: 'bea', role: 'lead' });
     // The refusal is answered before its entry is written.
@@ -62,7 +62,7 @@ describe('a token of an OIDC issuer', () => {
       return found.length > 0 && found;
     });
     expect(entries).toMatchObject([
-      { action: 'read-audit', actor: 'auth0|ann', role: 'viewer+operator', means: 'oidc' },
+      { action: 'read-audit', actor: 'oidc:auth0|ann', role: 'viewer+operator', means: 'oidc' },
     ]);
     // The tokens of the gateway work beside it.
     expect((await ask('dev-token')).status).toBe(200);
@@ -127,10 +127,10 @@ describe('a token of an OIDC issuer', () => {
       await issuer.accessToken({ subject: 'bea', role: 'oncall', audience: 'temporal-ui' }),
     ];
     expect(await decode({ authorization: `Bearer ${ann}` })).toBe(200);
-    expect(await decodings()).toEqual(['ann oidc']);
+    expect(await decodings()).toEqual(['oidc:ann oidc']);
     // An access token that only the issuer can read, and the id token, which is for the UI.
     expect(await decode({ authorization: 'Bearer opaque-access-token', 'authorization-extras': bea })).toBe(200);
-    expect(await decodings()).toEqual(['bea oidc']);
+    expect(await decodings()).toEqual(['oidc:bea oidc']);
     const viewer = await issuer.accessToken({ subject: 'vic', role: 'look' });
     expect(await decode({ authorization: `Bearer ${viewer}` })).toBe(403);
     expect(await decode({ authorization: 'Bearer opaque-access-token' })).toBe(401);
@@ -159,7 +159,7 @@ describe('an OIDC issuer that gives a person another subject for each client', (
           status: 503,
           message: expect.stringContaining('OIDC_NAME_CLAIM'),
         });
-        expect(await checkBy({ OIDC_NAME_CLAIM: 'oid' }).verify(token)).toEqual({ name: 'ann', role: 'operator' });
+        expect(await checkBy({ OIDC_NAME_CLAIM: 'oid' }).verify(token)).toEqual({ name: 'oidc:ann', role: 'operator' });
       }
     } finally {
       await issuer.close();

@@ -22,7 +22,7 @@ describe('the starters of a flow', () => {
     };
     const [kind, reference] = flowId.split('/') as ['onramp', string];
     const request = { definition: {}, address: { kind, reference, flowId }, input: {} };
-    return recordingStart(deps, { name, role: 'operator', means: 'token' }, request, work);
+    return recordingStart(deps, { name, role: 'admin', means: 'token' }, request, work);
   };
   const refuse = () => Promise.reject(new OtherRequestRefusal('another request', 'r'));
 

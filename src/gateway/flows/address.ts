@@ -7,6 +7,7 @@ import type { FlowReader } from '../../temporal/flow-handle.js';
 import { callbackUrlProblem } from '../../callbacks/index.js';
 import type { Settings } from '../../config/settings-shape.js';
 import type { FlowAddress } from '../http/flow-path.js';
+import { noSuchFlow } from '../http/owners.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 
@@ -72,13 +73,10 @@ export const Flow = z.object({
 } satisfies MembersOf<FlowJson>);
 
 /** @throws Refusal 404 if it does not exist */
-export async function shownFlow(
-  reader: Pick<FlowReader, 'show'>,
-  { kind, reference, flowId }: FlowAddress,
-): Promise<FlowWithMoney> {
-  const view = await reader.show(flowId);
+export async function shownFlow(reader: Pick<FlowReader, 'show'>, address: FlowAddress): Promise<FlowWithMoney> {
+  const view = await reader.show(address.flowId);
   if (view !== undefined) return view;
-  throw new Refusal(404, `There is no flow ${kind}/${reference}. Start it with POST /flows/${kind}.`, { reference });
+  throw noSuchFlow(address);
 }
 
 const ENCODED_SLASH = '%(?:25){0,4}2[Ff]';

@@ -17,6 +17,7 @@ import { moneyIn, stateOf } from '../../temporal/flow-handle.js';
 import { listExecutions, type ListedExecution } from '../../temporal/flow-page.js';
 import { inTurns } from '../../in-turns.js';
 import { isReference } from '../http/flow-path.js';
+import type { Caller } from '../http/bearer-token.js';
 import type { MembersOf } from '../http/openapi.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
@@ -67,30 +68,36 @@ const ASKED_AT_ONCE = 4;
 /** A filter may leave little of each page of the server: after this many pages, the rest is for the next request. */
 const MOST_PAGES = 20;
 
-/** `GET /flows`: newest first, from Temporal's visibility, which lags by a second or so. */
-export function listFlows(deps: FlowOperationDeps, name: string, { after, ...query }: ListQuery): Promise<FlowPage> {
-  return callWithin(deps.client, LIST_WITHIN_MS, () => pageOf(deps, name, query, after));
+/**
+ * `GET /flows`: newest first, from Temporal's visibility, which lags by a second or so. Who may see only their own gets
+ * those that the audit log says are theirs.
+ */
+export function listFlows(deps: FlowOperationDeps, caller: Caller, { after, ...query }: ListQuery): Promise<FlowPage> {
+  return callWithin(deps.client, LIST_WITHIN_MS, () => pageOf(deps, caller, query, after));
 }
 
 async function pageOf(
   deps: FlowOperationDeps,
-  name: string,
+  caller: Caller,
   query: ListQuery,
   after: string | undefined,
 ): Promise<FlowPage> {
   const wanted = query.reason === undefined ? query : { ...query, state: 'parked' as const };
+  const isForAll = deps.tokens.owners.isForAll(caller, 'view');
+  const nextPage = (conditions: string, size: number, from: string | null): Promise<ServerPage> =>
+    isForAll ? serverPage(deps, conditions, size, from) : ownPage(deps, caller.name, conditions, size, from);
   const flows: ListedFlow[] = [];
   let next: string | null = after ?? null;
   for (let pages = 0; pages < MOST_PAGES; pages += 1) {
     try {
-      deps.takePage(name);
+      deps.takePage(caller.name);
     } catch (error) {
       // The caller goes on from the last page that there was.
       if (pages > 0) break;
       throw error;
     }
     // Never more than fits: every flow of a page is either listed, or left out for good.
-    const page: ServerPage = await serverPage(deps, visibilityQuery(wanted), wanted.limit - flows.length, next);
+    const page: ServerPage = await nextPage(visibilityQuery(wanted), wanted.limit - flows.length, next);
     const listed = await inTurns(page.found, ASKED_AT_ONCE, (found) => flowOfRow(deps, found, wanted));
     const there = listed.flatMap((flow, at) =>
       flow === undefined ? [] : [{ flow, runId: page.found[at]?.runId ?? '' }],
@@ -113,20 +120,60 @@ async function serverPage(
   pageSize: number,
   after: string | null,
 ): Promise<ServerPage> {
-  const page = await listExecutions(client, query, pageSize, after === null ? undefined : tokenIn(store, after));
-  const token = Buffer.from(page.nextPageToken).toString('base64url');
-  return { found: page.found, next: token === '' ? null : markOf(store, token) + token };
+  const page = await listExecutions(
+    client,
+    query,
+    pageSize,
+    after === null ? undefined : tokenIn(store, 'page', after),
+  );
+  return {
+    found: page.found,
+    next: page.nextPageToken.length === 0 ? null : marked(store, 'page', page.nextPageToken),
+  };
+}
+
+const NO_PAGE: Pick<ServerPage, 'found'> = { found: [] };
+/** Runs of that many flows: a reset flow has several. */
+const MOST_RUNS = 1_000;
+
+/** The next flows of a name, by the entries of the audit log that made them its own. */
+async function ownPage(
+  { client, store }: FlowOperationDeps,
+  name: string,
+  query: string,
+  pageSize: number,
+  after: string | null,
+): Promise<ServerPage> {
+  const before = after === null ? {} : { before: Number(tokenIn(store, 'own-page', after)) };
+  const entries = await store.audit.flowsOf(name, { limit: pageSize, ...before });
+  const owners = await store.audit.ownersOf(entries.map(({ flowId }) => flowId));
+  // Each once, and none that was given to another name, or that another request had started.
+  const own = entries.filter(({ flowId, seq }) => owners.get(flowId)?.name === name && owners.get(flowId)?.seq === seq);
+  const order = own.map(({ flowId }) => flowId);
+  const isOwn = `WorkflowId IN (${order.map((flowId) => `'${flowId}'`).join(', ')})`;
+  const { found } = order.length === 0 ? NO_PAGE : await listExecutions(client, `${query} AND ${isOwn}`, MOST_RUNS);
+  // In the order of the pages, which is that of the entries.
+  const sorted = found.toSorted((one, other) => order.indexOf(one.workflowId) - order.indexOf(other.workflowId));
+  const last = entries.length < pageSize ? undefined : entries.at(-1);
+  return { found: sorted, next: last === undefined ? null : marked(store, 'own-page', Buffer.from(String(last.seq))) };
 }
 
 const MARK_LENGTH = 16;
+type Pages = 'page' | 'own-page';
 
 /** The server answers a token that it did not make with an arbitrary error, so ours are marked. */
-const markOf = (store: Pick<Store, 'mac'>, token: string): string => store.mac('page', token).slice(0, MARK_LENGTH);
+function marked(store: Pick<Store, 'mac'>, pages: Pages, bytes: Uint8Array): string {
+  const token = Buffer.from(bytes).toString('base64url');
+  return markOf(store, pages, token) + token;
+}
+
+const markOf = (store: Pick<Store, 'mac'>, pages: Pages, token: string): string =>
+  store.mac(pages, token).slice(0, MARK_LENGTH);
 
 /** @throws Refusal 400 */
-function tokenIn(store: Pick<Store, 'mac'>, after: string): Uint8Array {
+function tokenIn(store: Pick<Store, 'mac'>, pages: Pages, after: string): Buffer {
   const token = after.slice(MARK_LENGTH);
-  if (markOf(store, token) === after.slice(0, MARK_LENGTH)) return Buffer.from(token, 'base64url');
+  if (markOf(store, pages, token) === after.slice(0, MARK_LENGTH)) return Buffer.from(token, 'base64url');
   const errors = [{ path: 'after', message: 'is not the "next" of a page' }];
   throw new Refusal(400, 'The query is not valid. Check after.', { errors });
 }

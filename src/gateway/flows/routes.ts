@@ -47,7 +47,7 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
       query: ListQuery,
       answers: { 200: { says: 'Flows.', schema: { FlowList } } },
     },
-    ({ caller, query }) => listFlows(deps, caller.name, query),
+    ({ caller, query }) => listFlows(deps, caller, query),
   );
   addRoute(
     server,

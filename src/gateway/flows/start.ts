@@ -11,6 +11,7 @@ import { isLoopback } from '../../protocol/loopback.js';
 import { withCardTaken } from '../cards/take-card.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { type FlowAddress, flowAddress, NO_SUCH_KIND, parseBody } from '../http/flow-path.js';
+import { mayOrder } from '../http/may-order.js';
 import { OtherRequestRefusal, Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import type { FlowOperationDeps } from './deps.js';
@@ -137,22 +138,34 @@ interface StartRequest {
 export async function recordingStart<T>(
   deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'ofRefusals'> & { readonly reader: Pick<FlowReader, 'facts'> },
   caller: Caller,
-  { definition, address: { flowId }, input }: StartRequest,
+  { definition, address: { flowId, reference }, input }: StartRequest,
   start: () => Promise<T>,
 ): Promise<T> {
   const { audit } = deps.store;
-  const isStarter = (await audit.startersOf(flowId)).includes(caller.name);
-  if (isStarter && (await deps.reader.facts(flowId)) !== undefined) return start();
+  const owner = (await audit.ownersOf([flowId])).get(flowId);
+  const isTaken =
+    owner !== undefined && mayOrder({ caller, permission: 'start', flow: { owner: owner.name } }) === 'not_theirs';
+  const isStarter =
+    owner?.name === caller.name || (owner !== undefined && (await audit.startersOf(flowId)).includes(caller.name));
+  if (isStarter && !isTaken && (await deps.reader.facts(flowId)) !== undefined) return start();
   const { amount, currency } = definition.moneyOf?.(input) ?? {};
   const details = amount === undefined ? {} : { amount, currency };
   const about = { ...whoIs(caller), flowId, subject: `start_${uuidv7()}` };
   const isRefused = (error: unknown) => error instanceof OtherRequestRefusal;
   const recordAndStart = async () => {
+    if (isTaken) throw takenReference(reference);
     await audit.append({ ...about, kind: 'start', details });
     return start();
   };
   return recordingRefusals(deps, { ...about, action: 'start' }, undefined, recordAndStart, isRefused);
 }
+
+/** The flow of this reference is another name's: nothing of it is shown, whatever the request. */
+const takenReference = (reference: string): OtherRequestRefusal =>
+  new OtherRequestRefusal(
+    'The reference belongs to a flow of another name. Take another one. Nothing was sent.',
+    reference,
+  );
 
 /** `TIME_SCALE` reaches a flow in its input. */
 export function withTimeScale({ settings }: FlowOperationDeps, body: unknown): unknown {

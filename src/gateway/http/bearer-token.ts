@@ -2,22 +2,17 @@ import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Live } from '../../config/secret-files.js';
 import type { GatewayToken } from '../../config/gateway-tokens.js';
-import { type Permission, type Roles, rolesWith } from '../../protocol/permissions.js';
+import { type Permission, rolesWith } from '../../protocol/permissions.js';
 import type { AuditMeans } from '../../protocol/audit.js';
 import type { KnownNetworks } from './known-networks.js';
-import { mayOrder } from './may-order.js';
+import { type Caller, mayOrder } from './may-order.js';
 import type { OidcCheck } from './oidc.js';
+import type { Owners } from './owners.js';
 import { createPlaces, whenOver } from './places.js';
 import { networkOf, type RateLimit } from './rate-limit.js';
 import { Refusal, TokenRefusal } from './refusal.js';
 
-/** Who calls: the token's name is the actor of every order. */
-export interface Caller {
-  readonly name: string;
-  readonly role: Roles;
-  /** How the caller was identified. */
-  readonly means: AuditMeans;
-}
+export type { Caller };
 
 /** The name in the audit log. */
 export const whoIs = ({ name, role, means }: Caller) => ({ actor: name, role, means });
@@ -28,6 +23,7 @@ export interface TokenCheck {
    * often or has too much open
    */
   require(request: FastifyRequest, permission: Permission, options?: RequireOptions): Promise<Caller>;
+  readonly owners: Owners;
 }
 
 export interface RequireOptions {
@@ -75,6 +71,8 @@ export interface TokenCheckDeps extends TokenLimits {
   readonly tokens: Live<readonly GatewayToken[]>;
   /** Tokens of an OIDC issuer. Undefined: none are accepted. */
   readonly oidc?: OidcCheck | undefined;
+  /** Whose flows are whose. */
+  readonly owners: Owners;
   /** Called for each request whose role does not suffice. */
   readonly refused?: (caller: Caller, permission: Permission, request: FastifyRequest) => void;
 }
@@ -86,6 +84,7 @@ export function createTokenCheck({
   ofToken,
   ofGuesses,
   knownNetworks,
+  owners,
   refused,
 }: TokenCheckDeps): TokenCheck {
   /** A handler may check the token more than once. */
@@ -160,6 +159,7 @@ export function createTokenCheck({
   }
 
   return {
+    owners,
     async require(request, permission, options = {}) {
       const { besides = [], isToDecode = false } = options;
       const given = BEARER.exec(request.headers.authorization ?? '')?.[1];

@@ -6,6 +6,7 @@ import { Refusal, RETRY_AFTER_SECONDS, TokenRefusal } from './refusal.js';
 
 /** The bearer of a token of the issuer. */
 export interface OidcCaller {
+  /** Begins with `oidc:`, as no gateway token's name can: one is never taken for the other. */
   readonly name: string;
   /** Undefined: the claim names no role of ours. */
   readonly role: Roles | undefined;
@@ -77,7 +78,7 @@ export function createOidcCheck(
       if (typeof name !== 'string' || !NAME.test(name)) {
         throw new TokenRefusal('refused_token', `its claim "${nameClaim}" is missing, or not of visible ASCII`);
       }
-      return { name, role: roleIn(payload, settings) };
+      return { name: `oidc:${name}`, role: roleIn(payload, settings) };
     },
   };
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import type { Permission } from '../../protocol/permissions.js';
 import type { Caller, TokenCheck } from './bearer-token.js';
-import { NO_SUCH_KIND, parseBody } from './flow-path.js';
+import { flowAddress, NO_SUCH_KIND, parseBody } from './flow-path.js';
 import { bodyOf, bodyOrEmpty } from './json-body.js';
 import { Refusal } from './refusal.js';
 import { type AnyRoute, describeRoute, type Reference, type Route } from './openapi.js';
@@ -48,7 +48,10 @@ export function routeOptions<Body extends z.ZodType>(route: Route<z.ZodObject, z
   return { method, url, config: { permission, reference: () => describeRoute(route as AnyRoute) } };
 }
 
-/** Adds a route whose token is checked before its body is read. The status is 200 unless the handler sets another one. */
+/**
+ * Adds a route whose token is checked before its body is read, and whose flow, if its path names one, must be one that the
+ * caller may do this to. The status is 200 unless the handler sets another one.
+ */
 export function addRoute<
   Params extends z.ZodObject,
   Query extends z.ZodType,
@@ -68,15 +71,21 @@ export function addRoute<
   server.route({
     ...routeOptions(route),
     onRequest: async (request) => void callers.set(request, await tokens.require(request, route.permission)),
-    handler: async (request, reply) =>
-      handle({
+    handler: async (request, reply) => {
+      const caller = callers.get(request) as Caller;
+      const parsed = params === undefined ? {} : paramsOf(params, request);
+      const { kind, reference } = parsed as { readonly kind?: unknown; readonly reference?: unknown };
+      const address = flowAddress(kind, reference);
+      if (address !== undefined) await tokens.owners.require(caller, route.permission, address);
+      return handle({
         request,
         reply,
-        caller: callers.get(request) as Caller,
-        params: params === undefined ? {} : paramsOf(params, request),
+        caller,
+        params: parsed,
         query: query === undefined ? undefined : parseBody(query, request.query, 'The query'),
         body: bodySchema === undefined ? given(request) : parseBody(bodySchema, given(request)),
-      } as RouteRequest<Params, Query, Body>),
+      } as RouteRequest<Params, Query, Body>);
+    },
   });
 }
 

@@ -109,7 +109,10 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
     async ({ caller, query: { state, limit } }) => {
       deps.takePage(caller.name);
       const [found, circuits] = await Promise.all([callbacks.list(state, limit), openCircuits()]);
-      return { callbacks: found.map(listedJson), openCircuits: circuits };
+      const theirs = await tokens.owners.theirs(caller, 'view', found);
+      // Receivers of all callers.
+      const isForAll = tokens.owners.isForAll(caller, 'view');
+      return { callbacks: theirs.map(listedJson), openCircuits: isForAll ? circuits : [] };
     },
   );
   addRoute(

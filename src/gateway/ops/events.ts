@@ -85,7 +85,8 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
       }),
     );
     const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null;
-    return { events: rows.map((row) => eventJson(row, { withBody: false })), next };
+    const theirs = await tokens.owners.theirs(caller, 'view', rows);
+    return { events: theirs.map((row) => eventJson(row, { withBody: false })), next };
   };
   const lists = {
     method: 'GET',
@@ -110,7 +111,13 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
   addRoute(
     server,
     tokens,
-    { ...lists, path: '/events', operationId: 'listEvents', summary: 'Lists events, newest first.' },
+    {
+      ...lists,
+      path: '/events',
+      operationId: 'listEvents',
+      summary: 'Lists events, newest first.',
+      description: "Who may see only their own flows' events gets pages without the others.",
+    },
     ({ caller, query }) => list(caller, query),
   );
   addRoute(

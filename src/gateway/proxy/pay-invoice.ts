@@ -33,6 +33,8 @@ export async function payInvoice(
   const { flowId } = address;
   const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
   const startedMs = deps.monotonicMs();
+  // An invoice of which no flow is known is paid by a flow of this caller's.
+  if ((await deps.store.audit.ownersOf([flowId])).size > 0) await deps.tokens.owners.require(caller, 'start', address);
   const [facts, claim] = await Promise.all([deps.reader.facts(address.flowId), claimOf(deps, request)]);
   if (await answerOfClaim(deps, reply, request, claim)) return;
   if (facts === undefined) {

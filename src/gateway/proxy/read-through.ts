@@ -17,10 +17,18 @@ import type { FlowRead, ReadName } from '../../flows/service-interface.js';
 import { withoutMark } from '../../readers/byte-order-mark.js';
 import type { RefusalCode } from '../../protocol/refusals.js';
 import { isFinal, classifyStatus } from '../../protocol/statuses.js';
-import { FLOW_KINDS, type FlowKind, flowIdOf, type FlowState } from '../../protocol/vocabulary.js';
+import {
+  FLOW_KINDS,
+  type FlowKind,
+  flowIdOf,
+  type FlowState,
+  isRefundReference,
+  REFUND_SUFFIX,
+} from '../../protocol/vocabulary.js';
 import { type FlowFacts, viewOf } from '../../temporal/flow-handle.js';
 import { resolvedView, isTerminated } from '../flows/terminated-view.js';
 import type { Reading } from '../flows/readings.js';
+import type { Caller } from '../http/bearer-token.js';
 import { isReference } from '../http/flow-path.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { bytesWithoutOwnCallbacks } from '../flows/address.js';
@@ -45,6 +53,27 @@ export function readingOf(name: ReadName, reference: string): Reading {
   const flowId =
     read !== undefined && others.length === 0 && isReference(reference) ? flowIdOf(read.kind, reference) : undefined;
   return { kind: 'read-service', flowId, subject: reference, action: name };
+}
+
+/**
+ * The flows that may have such a record under this reference; of a refund of ours, those that may have sent it. A record
+ * of which no flow is known passes: it is older than the gateway, or its reference is the service's own.
+ *
+ * @throws Refusal 404 if all of them belong to others
+ */
+export async function requireTheirRecord(
+  { store, tokens }: Pick<ProxyDeps, 'store' | 'tokens'>,
+  caller: Caller,
+  name: ReadName,
+  reference: string,
+): Promise<void> {
+  if (tokens.owners.isForAll(caller, 'read-service') || !isReference(reference)) return;
+  const paid = isRefundReference(reference) ? reference.slice(0, -REFUND_SUFFIX.length) : undefined;
+  const ofRefund = paid === undefined ? [] : FLOW_KINDS.map((kind) => flowIdOf(kind, paid));
+  const ids = [...readsOf(name).map(({ kind }) => flowIdOf(kind, reference)), ...ofRefund];
+  const flows = [...(await store.audit.ownersOf(ids)).keys()].map((flowId) => ({ flowId }));
+  if (flows.length === 0 || (await tokens.owners.theirs(caller, 'read-service', flows)).length > 0) return;
+  throw new Refusal(404, 'There is no such record.', { reference });
 }
 
 /**

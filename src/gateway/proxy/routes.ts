@@ -14,7 +14,7 @@ import type { ProxyDeps } from './deps.js';
 import { describeThroughGateway } from './describe.js';
 import type { ReadName } from '../../flows/service-interface.js';
 import { checkedBody, moneyRequest } from './money-request.js';
-import { passOn, readingOf, readThrough, relay } from './read-through.js';
+import { passOn, readingOf, readThrough, relay, requireTheirRecord } from './read-through.js';
 import { payInvoice } from './pay-invoice.js';
 import { quoteThrough } from './quotes.js';
 import { sendMoney, sentReference, withReference } from './send-money.js';
@@ -65,6 +65,7 @@ function handlerOf(deps: ProxyDeps, name: OperationName, operation: Operation): 
     case 'read':
       return async (request, reply, caller) => {
         const reference = paramOf(request, param);
+        await requireTheirRecord(deps, caller, name as ReadName, reference);
         const record = () => deps.readings.record(caller, readingOf(name as ReadName, reference));
         return readThrough(deps, name as ReadName, reference, reply, record);
       };

@@ -69,7 +69,9 @@ const audit = [
   `CREATE INDEX audit_of_kind ON audit (kind, seq)`,
   `CREATE INDEX audit_of_actor_and_kind ON audit (actor, kind, seq)`,
   // Read before each start and each second person's order, however many orders the flow has.
-  `CREATE INDEX audit_starts ON audit (flow_id, actor) WHERE kind = 'start' OR (kind = 'refused' AND action = 'start')`,
+  `CREATE INDEX audit_starts ON audit (flow_id, seq)
+     WHERE kind = 'start' OR kind = 'give' OR (kind = 'refused' AND action = 'start')`,
+  `CREATE INDEX audit_gifts ON audit (subject, seq) WHERE kind = 'give'`,
   `CREATE TRIGGER audit_no_change
      BEFORE UPDATE OF seq, chain, number, at, kind, flow_id, subject, action, actor, role, means, details_hash, previous, hash, mac
      ON audit BEGIN SELECT RAISE(ABORT, 'the audit log is append-only'); END`,

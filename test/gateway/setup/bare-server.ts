@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { createTokenCheck } from '../../../src/gateway/http/bearer-token.js';
 import { createKnownNetworks } from '../../../src/gateway/http/known-networks.js';
+import { createOwners } from '../../../src/gateway/http/owners.js';
 import { createRateLimit } from '../../../src/gateway/http/rate-limit.js';
 import { createServer } from '../../../src/gateway/http/server.js';
 import type { Role } from '../../../src/protocol/permissions.js';
@@ -14,6 +15,7 @@ export function bareServer(role: Role, ...names: readonly string[]) {
     ofToken: limit,
     ofGuesses: limit,
     knownNetworks: createKnownNetworks(),
+    owners: createOwners({ ownersOf: () => Promise.resolve(new Map()) }),
   });
   const listen = () => server.listen({ host: '127.0.0.1', port: 0 });
   return { server, tokens, listen, headersOf: (name: string) => ({ authorization: `Bearer secret-of-${name}` }) };

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import type { CliContext, RunCommand } from '../context.js';
+import { EXIT } from '../exit-codes.js';
+import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
+import { print, type PrintOptions } from '../print.js';
+
+interface Options extends PrintOptions {
+  readonly to: string;
+  readonly note: string;
+}
+
+export function addGiveCommand(program: Command, run: RunCommand, context: CliContext): void {
+  program
+    .command('give')
+    .summary('give flows to another name')
+    .description('Gives flows to another name, which sees and orders them from then on. It needs the role admin.')
+    .argument('<flow...>', FLOW_ARGUMENT)
+    .requiredOption('--to <name>', 'of a gateway token, or "oidc:" and the name of a person')
+    .requiredOption('--note <text>', 'the reason; kept in the audit log')
+    .option('--json', 'print JSON')
+    .addHelpText(
+      'after',
+      '\nExample:\n  towline give onramp/order-1001 onramp/order-1002 --to shop-2 --note "a new backend"',
+    )
+    .action((flows: string[], { to, note, ...options }: Options) =>
+      run(async () => {
+        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const ids = flows.map(flowArgument);
+        const given = [];
+        for (const flowId of ids) given.push(await gateway.give(flowId, { to, note }));
+        print(context, options, given, (all) =>
+          all
+            .map(({ flowId, owner, before }) => `${flowId} belongs to ${owner}, before to ${before ?? 'nobody'}.`)
+            .join('\n'),
+        );
+        return EXIT.done;
+      }),
+    );
+}
