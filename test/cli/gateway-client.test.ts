@@ -50,6 +50,16 @@ describe('the exit code of towline shows how a flow ended:', () => {
     expect(watched.out).toContain('COMPLETED (signature)');
   });
 
+  test('0 after progress on stderr, with each entry of the timeline once, and the result alone on stdout', async () => {
+    const running = { status: 200, body: view('running') };
+    gateway.first(running, running);
+    gateway.answer(200, view('completed'));
+    const { code, out, err } = await run(['wait', FLOW, '--json'], env);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ state: 'completed' });
+    expect(err.split('\n').filter((line) => line.includes('COMPLETED (signature)'))).toHaveLength(1);
+  });
+
   test('5 if the time was up before the end', async () => {
     gateway.answer(200, view('running'));
     const { code } = await run(['wait', FLOW, '--timeout', '0'], env);

@@ -1,6 +1,7 @@
 import { once as happened } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll } from '@jest/globals';
 
 interface ReceivedRequest {
@@ -34,6 +35,9 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
     const { method = '', url = '', headers } = request;
     requests.push({ method, url, authorization: headers.authorization, body: await bodyOf(request) });
     const { status, body } = once.shift() ?? always;
+    // A wait is answered when its time is up, or at once if the flow has ended.
+    const seconds = Number(new URL(url, 'http://gateway').searchParams.get('timeoutSeconds'));
+    if ((body as { state?: string }).state === 'running') await pause(seconds * 1_000);
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   };
   const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');

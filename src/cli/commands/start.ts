@@ -7,6 +7,7 @@ import { EXIT, exitCodeOf } from '../exit-codes.js';
 import { gatewayAccess, createGatewayClient } from '../gateway-client.js';
 import { jsonText, print, type PrintOptions } from '../print.js';
 import { flowText } from '../flow-text.js';
+import { waitForFlow } from '../wait-for-flow.js';
 
 interface Options extends PrintOptions {
   readonly wait?: boolean;
@@ -22,7 +23,7 @@ export function addStartCommand(program: Command, run: RunCommand, context: CliC
     )
     .argument('<kind>', `kind of flow, such as ${FLOW_KINDS[0]}`, oneOfArgument(FLOW_KINDS))
     .argument('<file>', 'JSON file with the input; - for stdin')
-    .option('--wait', 'wait until it ends or parks; the exit code says which')
+    .option('--wait', 'wait until it ends or parks, with progress on stderr; the exit code says which')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline start bridge-transfer transfer.json --wait')
     .action((kind: FlowKind, file: string, options: Options) =>
@@ -31,7 +32,7 @@ export function addStartCommand(program: Command, run: RunCommand, context: CliC
         const gateway = createGatewayClient(gatewayAccess(context.env));
         const { alreadyStarted, ...started } = await gateway.start(kind, new JsonText(input));
         if (alreadyStarted) context.err('Already started by the same input: this start sent nothing.');
-        const view = options.wait ? await gateway.wait(started.flowId, { outageMs: 0 }) : started;
+        const view = options.wait ? await waitForFlow(context, gateway, started.flowId) : started;
         print(context, options, view, (shown) => flowText(context, shown));
         return options.wait ? exitCodeOf(view.state) : EXIT.done;
       }),

@@ -4,6 +4,7 @@ import type { CliContext, RunCommand } from '../context.js';
 import { exitCodeOf } from '../exit-codes.js';
 import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
 import { flowText } from '../flow-text.js';
+import { waitForFlow } from '../wait-for-flow.js';
 import { print, type PrintOptions } from '../print.js';
 
 interface Options extends PrintOptions {
@@ -14,7 +15,7 @@ export function addWaitCommand(program: Command, run: RunCommand, context: CliCo
   program
     .command('wait')
     .summary('wait until a flow ends or parks')
-    .description('Waits until a flow ends or parks, and shows it. The exit code says which.')
+    .description('Waits until a flow ends or parks, with progress on stderr, and shows it. The exit code says which.')
     .argument('<flow>', FLOW_ARGUMENT)
     .option('--timeout <seconds>', 'give up after that many seconds', numberArgument(0, 31_536_000))
     .option('--json', 'print JSON')
@@ -23,7 +24,7 @@ export function addWaitCommand(program: Command, run: RunCommand, context: CliCo
       run(async () => {
         const gateway = createGatewayClient(gatewayAccess(context.env));
         const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1_000;
-        const view = await gateway.wait(flowArgument(flow), { timeoutMs, outageMs: 0 });
+        const view = await waitForFlow(context, gateway, flowArgument(flow), timeoutMs);
         print(context, options, view, (shown) => flowText(context, shown));
         return exitCodeOf(view.state);
       }),
