@@ -4,6 +4,7 @@ import { GatewayPortTakenError } from '../gateway/http/server.js';
 import { ExposedKeyFileError, InvalidKeysError, SealBrokenError, UnknownKeyError } from '../keys/index.js';
 import { StoreTooNewError, StoreTooOldError, StoreUnavailableError, StoreRequestError } from '../store/store-errors.js';
 import { TemporalSettingsError } from '../temporal/connect-config.js';
+import { GRPC, grpcStatusOf } from '../temporal/connection.js';
 import { MetricsPortTakenError } from '../temporal/sdk-logger.js';
 import { DevServerError } from '../dev-server/dev-server.js';
 import { NoTemporalServerError } from '../dev-server/find-server.js';
@@ -58,8 +59,14 @@ export function explainError(error: unknown): Explanation | undefined {
       'The store was made with other payload keys: set PAYLOAD_KEYS (or TOWLINE_HOME, or DATABASE_URL) as before.',
     );
   }
+  if (IS_AWAY.includes(grpcStatusOf(error))) {
+    const sentence = 'Temporal cannot be reached, or not its database: start it, or set TEMPORAL_ADDRESS.';
+    return { sentence, exitCode: EXIT.unreachable };
+  }
   return explainGateway(error);
 }
+
+const IS_AWAY: readonly (number | undefined)[] = [GRPC.unavailable, GRPC.deadlineExceeded];
 
 /** The gateway's message, with the names of our own settings. */
 function explainGateway(error: unknown): Explanation | undefined {
@@ -87,7 +94,7 @@ const AWAY = /^(E[A-Z]+|CONNECTION|08...|57P..)$/;
 /** Why the store on Postgres cannot be used, and what to do; undefined for errors that are not about it. */
 function explainDatabase(error: unknown): string | undefined {
   if (error instanceof StoreRequestError && error.code === NO_RIGHT) {
-    return `The database of DATABASE_URL does not let us make tables (${error.code}): grant its user CREATE on its schema.`;
+    return `The database of DATABASE_URL does not let us make tables (${error.code}): grant its user CREATE on its schema, or run towline migrate as the owner of the tables.`;
   }
   if (!(error instanceof StoreUnavailableError) || error.place !== 'database') return undefined;
   const { code } = error;

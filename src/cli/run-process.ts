@@ -19,13 +19,23 @@ export interface RunningService {
  * The life of a worker, gateway or sandbox process: start, report that it is ready, serve until it is asked to end,
  * finish what is in flight.
  */
-export async function runProcess(logger: Logger, start: () => Promise<RunningService>): Promise<ExitCode> {
+export async function runProcess(
+  logger: Logger,
+  /** `toEnd` is aborted if the process is asked to end before it is ready: then it may reject with anything. */
+  start: (toEnd: AbortSignal) => Promise<RunningService>,
+): Promise<ExitCode> {
+  const toEnd = new AbortController();
   const asked = askedToEnd();
+  void asked.then(() => toEnd.abort());
   endOnBugs(logger);
   let service: RunningService;
   try {
-    service = await start();
+    service = await start(toEnd.signal);
   } catch (error) {
+    if (toEnd.signal.aborted) {
+      logger.info({ why: await asked }, 'ended before it was ready');
+      return EXIT.done;
+    }
     const explained = explainError(error);
     reportToParent({ kind: 'refused', sentence: explained?.sentence ?? 'It failed to start.' });
     if (explained === undefined) logger.fatal({ error: errorForLog(error) }, 'failed to start');

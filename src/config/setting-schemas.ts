@@ -108,7 +108,12 @@ export const postgresUrl = () =>
       (text) =>
         URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) && new URL(text).pathname.length > 1,
       'must be postgres://user:password@host:port/database',
-    );
+    )
+    // Read as written, part of a password would be the host.
+    .refine((text) => !/@.*@|#/s.test(text), {
+      message:
+        'must have the special characters of its password encoded: @ as %40, # as %23, / as %2F, : as %3A, % as %25',
+    });
 
 /**
  * Whether no third party can sit between us and this database: it is on this machine, or its certificate proves its

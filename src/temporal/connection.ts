@@ -162,6 +162,13 @@ export function grpcStatusOf(error: unknown): number | undefined {
   return isGrpcServiceError(cause) ? cause.code : undefined;
 }
 
+/** Of the two things that a server may not find, the namespace: its name is only in the details of the status. */
+export function isNoNamespace(error: unknown): boolean {
+  const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
+  if (!isGrpcServiceError(cause) || grpcStatusOf(cause) !== GRPC.notFound) return false;
+  return cause.metadata.get('grpc-status-details-bin').some((detail) => detail.includes('NamespaceNotFoundFailure'));
+}
+
 /** The server, or the store, cannot be reached at all: no other request would succeed now either. */
 export function isUnreachable(error: unknown): boolean {
   return error instanceof StoreUnavailableError || grpcStatusOf(error) === GRPC.unavailable;

@@ -31,7 +31,7 @@ it('one address that takes all connections of a worker’s probes leaves those o
     port: 0,
     store: () => Promise.resolve(),
     isPolling: () => isPolling,
-    client: { connection: { withDeadline: () => Promise.resolve() } } as unknown as Client,
+    client: { options: {}, connection: { withDeadline: () => Promise.resolve() } } as unknown as Client,
   });
   const { hostname, port } = new URL(probe.url);
   const greedy = Array.from({ length: 300 }, () =>

@@ -139,6 +139,11 @@ describe('settings', () => {
         'DATABASE_URL',
       ],
     ),
+    ...['p@ss/word', 'p@ss', '1#pass'].map((password): [string, Record<string, string>, string] => [
+      `a database whose password is written as it is (${password})`,
+      { DATABASE_URL: `postgres://u:${password}@localhost/t` },
+      'DATABASE_URL',
+    ]),
     ['trust by signature without a secret', { SETTLEMENT_TRUST: 'signed' }, 'SETTLEMENT_SECRETS'],
     ['trust by network without networks', { SETTLEMENT_TRUST: 'network' }, 'SETTLEMENT_NETWORKS'],
     ['a network that is everybody', { SETTLEMENT_NETWORKS: '0.0.0.0/0' }, 'SETTLEMENT_NETWORKS'],

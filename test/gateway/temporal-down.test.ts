@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { reportSettlement } from '../../src/contract/bridge.js';
+import { answers } from '../../src/gateway/ops/health.js';
+import { connectTemporal, GRPC } from '../../src/temporal/connection.js';
 import { gatewayUnderTest } from './setup/gateway-under-test.js';
+import { startFrontendAlone } from './setup/frontend-alone.js';
 import { outage } from './setup/outage.js';
 
 const [FLOWS, WAVES] = [5, 10];
@@ -28,6 +31,35 @@ describe('while Temporal is frozen', () => {
       frozen.close();
     }
   });
+});
+
+describe('while Temporal answers and its database does not', () => {
+  it('a gateway is ready for events and not for orders, as no flow can be started', async () => {
+    const frontend = await startFrontendAlone();
+    const tested = await gatewayUnderTest({ temporalAddress: frontend.address });
+    try {
+      expect((await tested.get('/readyz/intake')).status).toBe(200);
+      for (const path of ['/readyz', '/readyz/orders']) {
+        expect(await tested.get(path)).toMatchObject({ status: 503, body: { store: 'ok', temporal: 'unavailable' } });
+      }
+    } finally {
+      await tested.close();
+      frontend.close();
+    }
+  });
+});
+
+it('Temporal is not ready for orders if it has no namespace of that name', async () => {
+  const variables = {
+    TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'] ?? '',
+    TEMPORAL_NAMESPACE: 'of-another-deployment',
+  };
+  const temporal = connectTemporal({ variables });
+  try {
+    await expect(answers(temporal.client)).rejects.toMatchObject({ code: GRPC.notFound });
+  } finally {
+    await temporal.close();
+  }
 });
 
 describe('while Temporal is unavailable', () => {

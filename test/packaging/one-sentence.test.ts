@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -89,11 +90,23 @@ test('a gateway whose port for webhooks is taken ends with a sentence about it',
   );
 });
 
-test('a worker without Temporal names the address, and exits with 4', async () => {
+test('towline store raise-epoch without Temporal is one sentence about it, and the exit code 4', async () => {
   const env = { TOWLINE_HOME: newHome(), TEMPORAL_ADDRESS: '127.0.0.1:1', LOG_LEVEL: 'silent' };
-  const { code, err } = await runProcess(['worker'], env);
-  expect(err).toBe('Temporal at 127.0.0.1:1 cannot be reached: start it, or set TEMPORAL_ADDRESS.');
+  const { code, err } = await run(['store', 'raise-epoch'], env);
+  expect(err).toMatch(/^Temporal cannot be reached[^\n]*TEMPORAL_ADDRESS\.$/);
   expect(code).toBe(4);
+});
+
+test('towline migrate outside of development asks for DATABASE_URL, and makes no store of its own', async () => {
+  const home = newHome();
+  const production = {
+    DEVELOPMENT: 'false',
+    SERVICE_TOKEN: 'a-token',
+    PAYLOAD_KEYS: `k1:${secretBytes(3).toString('base64')}`,
+  };
+  const { code, err } = await run(['migrate'], { TOWLINE_HOME: home, ...production });
+  expect([code, err]).toEqual([1, expect.stringMatching(/^DATABASE_URL is missing[^\n]*$/)]);
+  expect(existsSync(join(home, 'store.db'))).toBe(false);
 });
 
 test('the doctor names a store of other payload keys as such', async () => {

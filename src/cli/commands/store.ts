@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { copyFileOfStore } from '../../store/libsql/open.js';
 import { StoreUnavailableError } from '../../store/store-errors.js';
+import { callWithin } from '../../temporal/call-within.js';
 import { readDeploymentRecord, replaceDeploymentRecord } from '../../temporal/deployment-record.js';
 import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
 import type { CliContext, RunCommand } from '../context.js';
@@ -88,6 +89,8 @@ async function backUp({ env, out }: CliContext, file: string): Promise<ExitCode>
   return EXIT.done;
 }
 
+const ANSWER_WITHIN_MS = 5_000;
+
 async function raiseEpoch({ env, out }: CliContext): Promise<ExitCode> {
   const { settings, home } = await loadSettings(env);
   const keyring = await loadKeyring(settings);
@@ -99,7 +102,7 @@ async function raiseEpoch({ env, out }: CliContext): Promise<ExitCode> {
     const account = settings.serviceAccount;
     await requireOwnStore({ store, namespace, account });
     const { id } = await store.deployment.read();
-    const record = await readDeploymentRecord(client, namespace);
+    const record = await callWithin(client, ANSWER_WITHIN_MS, () => readDeploymentRecord(client, namespace));
     if (record !== undefined && record.store !== id) {
       throw new CliError(
         `The Temporal namespace ${namespace} is bound to another store (${record.store}; this is ${id}).`,

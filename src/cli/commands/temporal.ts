@@ -1,7 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import type { Connection } from '@temporalio/client';
 import type { Command } from 'commander';
 import { type Environment, readSecretFiles } from '../../config/index.js';
+import { ensureSearchAttributes } from '../../dev-server/search-attributes.js';
+import { SEARCH_ATTRIBUTES } from '../../protocol/vocabulary.js';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { callWithin } from '../../temporal/call-within.js';
+import { connectTemporal, GRPC, grpcStatusOf, isOutage, type TemporalClient } from '../../temporal/connection.js';
 import { findServerExecutable } from '../../dev-server/find-server.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
@@ -9,7 +16,7 @@ import { loadSettings } from '../wiring/load-settings.js';
 import { temporalAddress } from '../wiring/temporal.js';
 
 export function addTemporalCommand(program: Command, run: RunCommand, context: CliContext): void {
-  program
+  const temporal = program
     .command('temporal')
     .summary('run the Temporal CLI that Towline uses')
     .description(
@@ -20,7 +27,69 @@ export function addTemporalCommand(program: Command, run: RunCommand, context: C
     .passThroughOptions()
     .allowUnknownOption()
     .addHelpText('after', '\nExample:\n  towline temporal workflow list --limit 5')
+    .helpCommand(false)
     .action((args: readonly string[]) => run(() => runTemporal(context, args)));
+  temporal
+    .command('setup')
+    .summary('make the namespace, if there is none, and register the search attributes of flows')
+    .description(
+      'Makes the namespace of TEMPORAL_NAMESPACE, if there is none, and registers the search attributes that flows set. ' +
+        'Waits a minute for a Temporal that starts. May be run again.',
+    )
+    .addHelpText('after', '\nExample:\n  TEMPORAL_ADDRESS=temporal:7233 towline temporal setup')
+    .action(() => run(() => setUp(context)));
+}
+
+const SETUP_WITHIN_MS = 60_000;
+const AGAIN_MS = 1_000;
+
+/** Needs no settings but those of Temporal: it runs before there is a store. */
+async function setUp({ env, out }: CliContext): Promise<ExitCode> {
+  const given = Object.entries({ ...env, ...apiKeyOf(env) });
+  const variables = Object.fromEntries(
+    given.filter((entry): entry is [string, string] => entry[0].startsWith('TEMPORAL_') && Boolean(entry[1])),
+  );
+  const temporal = connectTemporal({ variables, identity: 'towline-setup' });
+  const until = performance.now() + SETUP_WITHIN_MS;
+  try {
+    for (;;) {
+      try {
+        await setUpNamespace(temporal);
+        break;
+      } catch (error) {
+        // A namespace that was just made is not found for some seconds.
+        const mayPass = isOutage(error) || grpcStatusOf(error) === GRPC.notFound;
+        if (!mayPass || performance.now() > until) throw error;
+        await setTimeout(AGAIN_MS);
+      }
+    }
+  } finally {
+    await temporal.close();
+  }
+  out(`The namespace ${temporal.namespace} has ${Object.keys(SEARCH_ATTRIBUTES).join(' and ')}.`);
+  return EXIT.done;
+}
+
+const CALL_WITHIN_MS = 10_000;
+const RETENTION = msToTs('30 days');
+
+async function setUpNamespace({ client, namespace }: TemporalClient): Promise<void> {
+  const { workflowService, connection } = client;
+  const exists = await callWithin(client, CALL_WITHIN_MS, () => workflowService.describeNamespace({ namespace })).then(
+    () => true,
+    (error: unknown) => {
+      if (grpcStatusOf(error) === GRPC.notFound) return false;
+      throw error;
+    },
+  );
+  if (!exists) {
+    await callWithin(client, CALL_WITHIN_MS, () =>
+      workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: RETENTION }),
+    );
+  }
+  await callWithin(client, CALL_WITHIN_MS, () =>
+    ensureSearchAttributes(connection as Connection, namespace, SEARCH_ATTRIBUTES),
+  );
 }
 
 /** Exit code 0, or `refused` for everything else. */

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Settings } from '../../config/index.js';
 import { QUEUES, type Queue } from '../../protocol/task-queues.js';
 import { installRuntime } from '../../temporal/sdk-logger.js';
-import { startWorker } from '../../temporal/worker.js';
+import { type RunningWorker, startWorker } from '../../temporal/worker.js';
 import { createWorkerMetrics } from '../../temporal/worker-metrics.js';
 import { queuesArgument } from '../arguments.js';
 import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
@@ -17,7 +17,7 @@ import {
   openConfiguredStore,
   createProcessLogger,
 } from '../wiring/dependencies.js';
-import { isBound } from '../wiring/deployment.js';
+import { untilBound } from '../wiring/deployment.js';
 import { openWorkerProbe } from '../probes.js';
 import { openNotifier } from '../wiring/notifier.js';
 import { loadSettings } from '../wiring/load-settings.js';
@@ -42,7 +42,7 @@ export function addWorkerCommand(program: Command, run: RunCommand, context: Cli
 async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue[]): Promise<ExitCode> {
   const { settings, home } = await loadSettings(env);
   const log = createProcessLogger('worker', settings, isTerminal);
-  return runProcess(log, async () => {
+  return runProcess(log, async (toEnd) => {
     const keyring = await loadKeyring(settings);
     const store = await openConfiguredStore(settings, home, keyring);
     const secrets = followSecretsOf(settings, log);
@@ -51,15 +51,29 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
     const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
     const tracing = await openTracing(settings, secrets, 'towline-worker', temporal.namespace);
     const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
-    if (!(await isBound(temporal.client, given))) throw away(settings);
+    const { client, namespace } = temporal;
+    let worker: RunningWorker | undefined;
+    const { workerProbePort: port, workerProbeHost: host } = settings;
+    // Before anything is waited for: a worker that waits for Temporal is alive, and not ready.
+    const probe =
+      port === undefined
+        ? undefined
+        : await openWorkerProbe({
+            host,
+            port,
+            store: () => store.check(),
+            isPolling: () => worker?.isPolling() ?? false,
+            client,
+          });
+    await untilBound(client, given, { toEnd, log });
     // Not earlier: the SDK's runtime keeps a process alive until its last worker ends, and a refused worker has none.
     const { workerMetricsHost, workerMetricsPort } = settings;
     const endpoint = workerMetricsPort === undefined ? undefined : { host: workerMetricsHost, port: workerMetricsPort };
     const metrics = createWorkerMetrics(installRuntime(log, endpoint), moneyOperations);
     const service = openService(settings, secrets, metrics);
-    const worker = await startWorker({
+    const running = await startWorker({
       variables: settings.temporal,
-      namespace: temporal.namespace,
+      namespace,
       dataConverter: temporal.dataConverter,
       activities: activityDeps({ settings, store, service, secrets, log, metrics }),
       log,
@@ -71,30 +85,16 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
     }).catch((cause: unknown) => {
       throw isUnreachable(cause) ? away(settings) : cause;
     });
-    const { client, namespace } = temporal;
+    worker = running;
     const notifier = openNotifier({ settings, store, client, namespace, secrets, log });
     notifier?.start();
-    const { workerProbePort: port, workerProbeHost: host } = settings;
-    const probe =
-      port === undefined
-        ? undefined
-        : await openWorkerProbe({
-            host,
-            port,
-            store: () => store.check(),
-            isPolling: () => worker.isPolling(),
-            client: temporal.client,
-          }).catch(async (error: unknown) => {
-            await worker.shutdown();
-            throw error;
-          });
     return {
       ...(probe === undefined ? {} : { url: probe.url }),
-      ended: Promise.race([worker.ended, store.lost]),
+      ended: Promise.race([running.ended, store.lost]),
       graceMs: graceMsOf('worker', settings),
       async stop() {
         probe?.drain();
-        await worker.shutdown();
+        await running.shutdown();
         await notifier?.stop();
         service.close();
         await temporal.close();

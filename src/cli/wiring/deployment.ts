@@ -112,6 +112,19 @@ export function differenceOf(
 
 const different = (what: Difference, sentence: string) => ({ what, sentence });
 
+/** For a worker, which can do nothing before Temporal answers. @throws OtherDeploymentError, or as `toEnd` is aborted */
+export async function untilBound(
+  client: Pick<Client, 'workflowService' | 'connection'>,
+  given: Given,
+  { toEnd, log }: { readonly toEnd: AbortSignal; readonly log: Pick<Logger, 'warn'> },
+): Promise<void> {
+  await requireOwnStore(given);
+  for (let isTold = false; !(await isBound(client, given)); isTold = true) {
+    if (!isTold) log.warn('Temporal does not answer: this worker is not ready, and waits for it');
+    await setTimeout(AGAIN_MS, undefined, { signal: toEnd });
+  }
+}
+
 /** What a gateway watches while it runs. */
 export interface BindingWatch {
   /** Rejects once Temporal shows that the namespace is bound to something else. Never resolves. */

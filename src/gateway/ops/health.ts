@@ -5,6 +5,7 @@ import type { Store } from '../../store/store.js';
 import { routeOptions } from '../http/route.js';
 import { remembered } from './remembered.js';
 import { callWithin } from '../../temporal/call-within.js';
+import { GRPC, grpcStatusOf, isNoNamespace } from '../../temporal/connection.js';
 
 export interface HealthDeps {
   readonly store: Pick<Store, 'check'>;
@@ -22,7 +23,7 @@ type Works = 'ok' | 'unavailable';
 
 /**
  * `/healthz`: the process answers. `/readyz/intake`: it can store events durably, which needs no Temporal: a load
- * balancer should use this one. `/readyz/orders`, and `/readyz`: it can also reach Temporal.
+ * balancer should use this one. `/readyz/orders`, and `/readyz`: Temporal can also take a start.
  */
 export function addHealthRoutes(server: FastifyInstance, { store, client, monotonicMs }: HealthDeps): void {
   server.route({
@@ -62,11 +63,11 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
   });
 
   const READY = [
-    ['/readyz', 'readiness', 'Events can be stored durably, and Temporal can be reached.'],
+    ['/readyz', 'readiness', 'Events can be stored durably, and Temporal works.'],
     [
       '/readyz/orders',
       'orderReadiness',
-      'Flows can be started and ordered: the store works, and Temporal can be reached.',
+      'Flows can be started and ordered: the store works, and Temporal with its database.',
     ],
   ] as const;
   for (const [path, operationId, summary] of READY) {
@@ -92,9 +93,19 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
   }
 }
 
-/** Rejects if Temporal cannot be reached. */
-export function answers(client: Client): Promise<unknown> {
-  return callWithin(client, WITHIN_MS, () => client.workflowService.getSystemInfo({}));
+/** No workflow has this id: so no server answers from memory, and each reads its database, as it does for a start. */
+const NO_WORKFLOW = { workflowId: 'towline-readiness' };
+
+/** Rejects if Temporal cannot be reached, has no such namespace, or cannot use its database. */
+export async function answers(client: Client): Promise<void> {
+  const { namespace } = client.options;
+  try {
+    await callWithin(client, WITHIN_MS, () =>
+      client.workflowService.describeWorkflowExecution({ namespace, execution: NO_WORKFLOW }),
+    );
+  } catch (error) {
+    if (grpcStatusOf(error) !== GRPC.notFound || isNoNamespace(error)) throw error;
+  }
 }
 
 export function works(check: Promise<unknown>): Promise<Works> {

@@ -17,10 +17,11 @@ const IN_THE_WAY: readonly unknown[] = ['55P03', '40P01'];
  * migration commit together, its indexes are built concurrently (CONCURRENTLY). An interrupted one continues where it
  * stopped.
  *
+ * @param runRole gets the rights of gateways and workers; it owns nothing, so it can change no table and no trigger
  * @returns the version after that
  * @throws StoreUnavailableError @throws StoreRequestError if the database does not let us create tables
  */
-export async function migratePostgres(url: string, { migrations }: Schema): Promise<number> {
+export async function migratePostgres(url: string, { migrations }: Schema, runRole?: string): Promise<number> {
   const client = new Client({ connectionString: url, keepAlive: true, fallback_application_name: 'towline-migrate' });
   // Queries on a connection that ends fail by themselves.
   client.on('error', () => {});
@@ -34,6 +35,7 @@ export async function migratePostgres(url: string, { migrations }: Schema): Prom
       if (index >= version) await inOneTransaction(client, [markOf(index + 1, migration), ...migration.steps]);
       for (const [name, what] of Object.entries(migration.indexes ?? {})) await buildIndex(client, name, what);
     }
+    if (runRole !== undefined) await client.query(grantsTo(runRole));
     return Math.max(version, migrations.length);
   } catch (error) {
     const { kind, code } = judgePostgresError(error);
@@ -42,6 +44,16 @@ export async function migratePostgres(url: string, { migrations }: Schema): Prom
     await client.end().catch(() => undefined);
   }
 }
+
+/** Of the one schema that the tables are in. */
+const grantsTo = (role: string): string => `
+  DO $$ BEGIN
+    EXECUTE format('REVOKE CREATE ON SCHEMA %I FROM PUBLIC', current_schema);
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${role}', current_schema);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA %I TO ${role}', current_schema);
+  END $$;
+  REVOKE INSERT, UPDATE, DELETE ON migrations FROM ${role};
+  REVOKE DELETE ON audit FROM ${role};`;
 
 /** Polled: a session that waits inside the database would block the indexes that another one builds. */
 async function lock(client: Client): Promise<void> {
