@@ -12,11 +12,13 @@ import { RejectedError, InvalidRequestError } from '../src/service-client/index.
 import { ownCallbackUrl } from '../src/flows/capability.js';
 import { sameAmount, toWireNumber } from '../src/money.js';
 import { fixedBy } from '../src/flows/echoes.js';
+import { needsSecondPerson } from '../src/flows/four-eyes.js';
 import { fieldsOf } from '../src/flows/callback.js';
 import { readCode } from '../src/readers/code.js';
 import { readTime } from '../src/readers/time.js';
 import { rowIdOf } from '../src/flows/event-of-row.js';
 import { openedIdOf } from '../src/protocol/events.js';
+import { APPROVE_QUOTE } from '../src/protocol/four-eyes.js';
 import type {
   BridgeDepositOrder,
   BridgePreparation,
@@ -56,7 +58,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
       const { input, fingerprint } = checkInput(deps, bridgeTransferFlow, order.flowId, order.input);
       await recordForeignStart(deps, bridgeTransferFlow, order, { input, fingerprint });
       return {
-        input,
+        input: withApproval(deps, input),
         fingerprint,
         fixed: fixedBy('createBridgeDeposit', input),
         quote: input.rate_id === undefined ? await firstQuote(input) : await broughtQuote(deps, input, input.rate_id),
@@ -85,6 +87,13 @@ export function createBridgeActivities(deps: ActivityDeps) {
 
     reportSettlement: (order: SettlementReportOrder): Promise<ReportOutcome> => reportSettlement(deps, order),
   };
+}
+
+/** Above `FOUR_EYES_ABOVE` the quote is approved, whoever started the flow, and whether or not they asked for it. */
+function withApproval({ fourEyes }: ActivityDeps, input: BridgeTransferInput): BridgeTransferInput {
+  const money = bridgeTransferFlow.moneyOf?.(input);
+  const isRequired = fourEyes !== undefined && needsSecondPerson(fourEyes, APPROVE_QUOTE, money);
+  return isRequired ? { ...input, approval: 'required' } : input;
 }
 
 async function quote(deps: ActivityDeps, input: BridgeTransferInput): Promise<Quote> {

@@ -57,7 +57,7 @@ describe('an order that needs a second person', () => {
   const start = async (by: Person, more: Record<string, unknown> = {}) => {
     const reference = newReference('eyes');
     await stack.control('POST', '/scenarios', { reference, ending: 'silent' });
-    const input = transferInput(reference, { deadlineSeconds: 1_000, ...more });
+    const input = transferInput(reference, { amount: '1000', deadlineSeconds: 1_000, ...more });
     expect((await stack.post('/flows/bridge-transfer', input, asked(by))).status).toBe(201);
     return `bridge-transfer/${reference}`;
   };
@@ -122,7 +122,7 @@ describe('an order that needs a second person', () => {
   });
 
   it('is no proposal while the flow waits for another decision, and is not in the way of that one', async () => {
-    const flow = await start('shop', { approval: 'required', deadlineSeconds: 100_000 });
+    const flow = await start('shop', { amount: '1000.01', approval: 'required', deadlineSeconds: 100_000 });
     await until('the quote to be shown', async () => (await show(flow))['stage'] === 'awaiting-approval');
     expect((await order('alice', flow, mark)).status).toBe(409);
     expect((await show(flow))['proposal']).toBeNull();
@@ -147,7 +147,7 @@ describe('an order that needs a second person', () => {
   it("is never confirmed by who started the flow through the service's own path", async () => {
     const reference = newReference('eyes');
     await stack.control('POST', '/scenarios', { reference, ending: 'silent' });
-    expect((await stack.post(PATHS.bridge, bridgeBody(reference), asked('carol'))).status).toBe(200);
+    expect((await stack.post(PATHS.bridge, bridgeBody(reference, { amount: 1000 }), asked('carol'))).status).toBe(200);
     const flow = `bridge-transfer/${reference}`;
     await stack.client.workflow.getHandle(flow).terminate();
     await until('it to be terminated', async () => (await show(flow))['parked']?.reason === 'terminated');
@@ -284,6 +284,44 @@ describe('an order that needs a second person', () => {
     await until('it to go on', async () =>
       (await show(large))['timeline'].map(says).includes('alice and bob: quote-approved'),
     );
+  });
+
+  it.each([
+    ['asked for none', { approval: 'none' }],
+    ['wrote the currency with blanks and in small letters', { source_currency: ' kes ' }],
+    ['wrote the amount with an exponent', { amount: '100001e-2' }],
+    ['wrote the amount as a number', { amount: 1000.01 }],
+  ])('is the approval of a quote above the limit, if its starter %s', async (_what, more) => {
+    const flow = await start('shop', { amount: '1000.01', deadlineSeconds: 6_000, ...more });
+    await until('its approval', async () => (await show(flow))['stage'] === 'awaiting-approval');
+    expect((await order('shop', flow, {}, 'approve-quote')).status).toBe(202);
+    expect((await order('shop', flow, {}, 'approve-quote')).status).toBe(409);
+    expect((await order('shop', flow, {}, 'cancel')).status).toBe(200);
+  });
+
+  it("is the approval of a quote above the limit, for a deposit through the service's own path and for another Temporal client", async () => {
+    const [deposited, foreign] = [newReference('eyes'), newReference('eyes')];
+    await stack.control('POST', '/scenarios', { reference: deposited, ending: 'silent' });
+    const answered = stack.post(PATHS.bridge, bridgeBody(deposited, { amount: 1000.01 }), asked('shop'));
+    await stack.client.workflow.start('bridgeTransfer', {
+      taskQueue: stack.taskQueue,
+      workflowId: `bridge-transfer/${foreign}`,
+      args: [transferInput(foreign, { amount: '1000.01', deadlineSeconds: 6_000 })],
+    });
+    for (const reference of [deposited, foreign]) {
+      const flow = `bridge-transfer/${reference}`;
+      await until('its approval', async () => (await show(flow))['stage'] === 'awaiting-approval');
+      expect((await order('dev', flow, {}, 'cancel')).status).toBe(200);
+    }
+    // Nothing was sent: it was cancelled before.
+    expect((await answered).status).toBe(409);
+  });
+
+  it('is not asked of what cannot be read as a currency: such a start is refused', async () => {
+    for (const source_currency of ['K\u200bES', 'KES\u200b', 'K ES', 'ＫＥＳ']) {
+      const input = transferInput(newReference('eyes'), { source_currency, amount: '1000.01' });
+      expect((await stack.post('/flows/bridge-transfer', input, asked('shop'))).status).toBe(400);
+    }
   });
 
   it('is to vouch for an event: it is on show with the event, and can be withdrawn', async () => {

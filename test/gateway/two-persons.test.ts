@@ -13,7 +13,7 @@ import { UPDATES } from '../../src/protocol/vocabulary.js';
 import type { Store } from '../../src/store/store.js';
 import { viewOfNewFlow, type FlowFacts } from '../../src/temporal/flow-handle.js';
 import { newReference } from '../harness/references.js';
-import { withTemporaryStore } from '../store/temporary-store.js';
+import { anEvent, withTemporaryStore } from '../store/temporary-store.js';
 
 const FOUR_EYES = { actions: [...FOUR_EYES_BY_DEFAULT, 'keep-waiting'], above: new Map<string, string>() };
 /** No order to a flow: four-eyes.test.ts vouches for an event by its replay. */
@@ -28,7 +28,7 @@ describe('an order that needs two persons by default', () => {
     const reference = newReference('two');
     const flowId = `bridge-transfer/${reference}`;
     const address = { kind: 'bridge-transfer', reference, flowId } as const;
-    const evidence = { claims: { createBridgeDeposit: 'sending' } };
+    const evidence = { claims: { createBridgeDeposit: 'sending' }, unverified: [{ id: 'evt_1' }, { id: 'evt_2' }] };
     const parked = { reason: 'no_settlement', since: new Date().toISOString(), actions: [action], evidence } as const;
     const view = { ...viewOfNewFlow(flowId, new Date()), state: 'parked', parked } as never;
     const carriedOut: string[] = [];
@@ -105,6 +105,24 @@ describe('an order that needs two persons by default', () => {
     expect(carriedOut).toEqual([]);
     expect(await by('bob', { eventId: 'evt_1' })).toBe(false);
     expect(carriedOut).toEqual(['alice and bob']);
+  });
+
+  it('is never of an event that does not exist, or that is of another flow', async () => {
+    const { by } = parkedFlow('trust-settlement');
+    const other = anEvent({ flowId: 'bridge-transfer/another', proof: null });
+    await store.inbox.receive(other);
+    for (const eventId of ['evt_never_came', other.id]) {
+      const code = 'event_not_asked_about';
+      await expect(by('alice', { eventId })).rejects.toMatchObject({ status: 409, details: { code } });
+    }
+    expect(await by('bob', { eventId: 'evt_1' })).toBe(true);
+  });
+
+  it('is of an event that the inbox has for the flow', async () => {
+    const { by, flowId } = parkedFlow('trust-settlement');
+    const own = anEvent({ flowId, proof: null });
+    await store.inbox.receive(own);
+    expect(await by('alice', { eventId: own.id })).toBe(true);
   });
 
   it('is shown to the second person as a command in which a shell finds nothing to run', async () => {

@@ -1,6 +1,8 @@
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
+import { rowIdOf } from '../../flows/event-of-row.js';
 import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
+import { openedIdOf } from '../../protocol/events.js';
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { OrderProof } from '../../protocol/messages.js';
 import type { Permission } from '../../protocol/permissions.js';
@@ -191,6 +193,7 @@ export async function admitOrder(
       const why = `"${action}" is not possible now. Legal now: ${actions.join(', ')}.`;
       throw new Refusal(409, why, { reference, code: 'unknown_action', actions });
     }
+    await requireItsEvent(store, view, choice['eventId'], reference);
     proposal = await secondPerson(deps, question, { ...waits, flowId, action, choice, note: content.note ?? '' });
     if (proposal === undefined) return undefined;
   }
@@ -201,6 +204,21 @@ export async function admitOrder(
   if (proposal === undefined) return { id, actor: caller.name, second: null, note: content.note, proposal };
   const note = [proposal.note, content.note && `${caller.name}: ${content.note}`].filter(Boolean).join('; ');
   return { id, actor: proposal.by, second: caller.name, note, proposal };
+}
+
+/** A proposal about an event that the flow does not have would stand in the way of the others. @throws Refusal 409 */
+async function requireItsEvent(
+  { inbox }: Pick<FlowOperationDeps['store'], 'inbox'>,
+  view: FlowWithMoney | undefined,
+  eventId: string | undefined,
+  reference: string,
+): Promise<void> {
+  if (eventId === undefined || view === undefined) return;
+  // The row of an untrusted event may be deleted while the flow shows it.
+  if (JSON.stringify(view.parked?.evidence ?? {}).includes(`"${eventId}"`)) return;
+  if ((await inbox.get(rowIdOf(openedIdOf(eventId))))?.flowId === view.flowId) return;
+  const actions = view.parked?.actions ?? [];
+  throw new Refusal(409, 'The flow has no such event.', { reference, code: 'event_not_asked_about', actions });
 }
 
 /** The flow is neither parked nor waiting for an approval, or its state is not known. */
