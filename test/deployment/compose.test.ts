@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -7,7 +8,7 @@ import { parse } from 'yaml';
 import { createProgram } from '../../src/cli/program.js';
 import { graceMsOf, type ProcessName } from '../../src/cli/run-process.js';
 import { readSettings } from '../../src/config/index.js';
-import { SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
+import { QUEUES } from '../../src/protocol/task-queues.js';
 import { packageRoot } from '../../src/package-root.js';
 import { isSecret, SECRETS_OF } from './secrets-of-processes.js';
 import { secretBytes } from '../harness/secrets.js';
@@ -22,9 +23,18 @@ interface Service {
   readonly network_mode?: string;
   readonly profiles?: readonly string[];
   readonly deploy?: { readonly replicas?: number };
-  readonly healthcheck?: unknown;
+  readonly healthcheck?: { readonly test?: readonly string[] };
   readonly volumes?: readonly string[];
   readonly stop_grace_period?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly mem_limit?: string;
+  readonly logging?: { readonly options: Readonly<Record<string, string>> };
+  readonly networks?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly configs?: readonly { readonly source: string }[];
 }
 
 const read = (path: string) => readFileSync(join(packageRoot(), path), 'utf8');
@@ -32,12 +42,20 @@ const compose = parse(read('docker-compose.yml'), { merge: true }) as Record<str
   readonly services: Readonly<Record<string, Service>>;
 };
 const services = Object.entries(compose.services);
-const ours = services.filter(([, { build }]) => build !== undefined);
-const gatewayAndWorker = ours.filter(([name]) => name !== 'sandbox');
+const ours = services.filter(([, { image = '' }]) => image.startsWith('${TOWLINE_IMAGE:-'));
+const PROCESSES: Readonly<Record<string, ProcessName>> = {
+  gateway: 'gateway',
+  'worker-money': 'worker',
+  worker: 'worker',
+  sandbox: 'sandbox',
+};
+const processes = ours.filter(([name]) => name in PROCESSES);
+const gatewayAndWorker = processes.filter(([name]) => name !== 'sandbox');
 const dockerfile = read('Dockerfile');
 
 /** What a person writes into .env. */
 const DOT_ENV: Readonly<Record<string, string>> = {
+  DATABASE_OWNER_PASSWORD: 'letters0anddigits',
   DATABASE_PASSWORD: 'letters1anddigits',
   TEMPORAL_DATABASE_PASSWORD: 'letters2anddigits',
   PAYLOAD_KEYS: `k1:${secretBytes(1).toString('base64')}`,
@@ -98,26 +116,28 @@ describe('docker-compose.yml', () => {
     expect(validate({ ...compose, services: { gateway: { imagine: 'x' } } })).toBe(false);
   });
 
-  it('runs what issue and design name: gateway, two workers, the sandbox as a profile, Temporal and its UI, two databases', () => {
-    expect(ours.map(([name]) => name)).toEqual(['gateway', 'worker', 'sandbox']);
-    expect(compose.services['worker']?.deploy?.replicas).toBe(2);
+  it('runs a gateway, two workers for money and two for the rest, the sandbox as a profile, Temporal and its UI, two databases', () => {
+    expect(ours.map(([name]) => name)).toEqual([...Object.keys(PROCESSES), 'migrate', 'temporal-setup']);
+    const workers = processes.filter(([, { command = [] }]) => command[0] === 'worker');
+    expect(workers.map(([, { deploy }]) => deploy?.replicas)).toEqual([2, 2]);
+    const queues = workers.map(([, { command = [] }]) => command[2]?.split(','));
+    expect(queues[0]).toEqual(['money']);
+    expect(new Set(queues.flat())).toEqual(new Set(QUEUES));
     const profiles = services.flatMap(([name, service]) => (service.profiles ?? []).map((profile) => [name, profile]));
     expect(Object.fromEntries(profiles)).toEqual({
       sandbox: 'sandbox',
       prometheus: 'monitoring',
       grafana: 'monitoring',
     });
-    const images = services.flatMap(([, { image = '', build }]) =>
-      build === undefined ? [image.split(':')[0] ?? ''] : [],
-    );
+    const images = services.filter((one) => !ours.includes(one)).map(([, { image = '' }]) => image.split(':')[0] ?? '');
     expect(images.toSorted()).toEqual([
       'grafana/grafana',
       'postgres',
       'postgres',
+      'postgres',
       'prom/prometheus',
-      ...['admin-tools', 'admin-tools', 'server', 'ui'].map((name) => `temporalio/${name}`),
+      ...['admin-tools', 'server', 'ui'].map((name) => `temporalio/${name}`),
     ]);
-    expect(compose.services['temporal-ui']?.environment?.['TEMPORAL_CODEC_ENDPOINT']).toMatch(/:8400\}\/codec$/);
   });
 
   it('starts ours by commands of the command line, with settings that are documented', () => {
@@ -160,7 +180,7 @@ describe('docker-compose.yml', () => {
     for (const [process, { environment = {} }] of gatewayAndWorker) {
       const passed = names.filter((name) => environment[name]?.startsWith(`\${${name}:`));
       const fixed = names.filter((name) => name in environment && !passed.includes(name));
-      expect(fixed).toEqual(FIXED_OF[process]);
+      expect(fixed).toEqual(FIXED_OF[PROCESSES[process] ?? '']);
       const others = process === 'gateway' ? OWN.worker : OWN.gateway;
       const needed = names.filter((name) => !(name in LEFT_OUT) && !fixed.includes(name) && !others.test(name));
       expect(passed).toEqual(needed);
@@ -226,13 +246,77 @@ describe('docker-compose.yml', () => {
     expect(waited.filter((name) => !(name in compose.services))).toEqual([]);
   });
 
-  it('registers the search attributes of the flows, each once', () => {
-    const [script = ''] = compose.services['temporal-namespace']?.command ?? [];
-    const names = /\bin ([\w ]+); do/.exec(script)?.[1]?.split(' ');
-    expect(names).toEqual(Object.keys(SEARCH_ATTRIBUTES));
-    expect(script).toContain('--type Keyword');
-    expect(new Set(Object.values(SEARCH_ATTRIBUTES))).toEqual(new Set(['Keyword']));
-    expect(compose.services['gateway']?.depends_on).toHaveProperty('temporal-namespace');
+  it('sets Temporal up and brings the store up to date before gateways and workers start', () => {
+    expect(compose.services['temporal-setup']?.command).toEqual(['temporal', 'setup']);
+    for (const [, { depends_on }] of gatewayAndWorker) {
+      expect(Object.keys(depends_on ?? {})).toEqual(['migrate', 'temporal-setup']);
+    }
+  });
+
+  it('migrates as the role that owns the tables, and gives gateways and workers another one', () => {
+    const urlOf = (name: string) => filledIn(compose.services[name]?.environment?.['DATABASE_URL'] ?? '', DOT_ENV);
+    expect(urlOf('migrate')).toBe('postgres://towline_owner:letters0anddigits@database:5432/towline');
+    expect(compose.services['migrate']?.command).toEqual(['migrate', '--grant-to', 'towline']);
+    const urls = gatewayAndWorker.map(([name]) => urlOf(name));
+    expect(new Set(urls)).toEqual(new Set(['postgres://towline:letters1anddigits@database:5432/towline']));
+  });
+
+  it('gives no container a capability that it keeps, or memory and logs without a limit, and ours no disk but their volumes', () => {
+    for (const [name, service] of services) {
+      const { cap_drop: dropped, security_opt: options, mem_limit: memory, logging } = service;
+      expect([name, dropped, options, memory, Object.keys(logging?.options ?? {})]).toEqual([
+        name,
+        ['ALL'],
+        ['no-new-privileges:true'],
+        '1g',
+        ['max-size', 'max-file'],
+      ]);
+    }
+    expect(ours.filter(([, { read_only: isReadOnly }]) => isReadOnly !== true)).toEqual([]);
+  });
+
+  it('keeps databases and Temporal in networks without a way out, and publishes on this machine alone, by settings', () => {
+    expect(compose['networks']).toEqual({ data: { internal: true }, control: { internal: true }, edge: null });
+    const inside = ['database', 'temporal-database', 'temporal'].flatMap(
+      (name) => compose.services[name]?.networks ?? [],
+    );
+    expect(inside).not.toContain('edge');
+    const published = services.flatMap(([, { ports = [] }]) => ports);
+    expect(published.filter((port) => !/^\$\{[A-Z_]+_PUBLISHED:-127\.0\.0\.1:\d+\}:\d+$/.test(port))).toEqual([]);
+    expect(published).toHaveLength(6);
+  });
+
+  it('asks by TCP whether a Postgres is ready, as its first initialisation does not listen there', () => {
+    for (const name of ['database', 'temporal-database']) {
+      expect(compose.services[name]?.healthcheck?.test).toContain('--host=127.0.0.1');
+    }
+  });
+
+  it('labels each container with the hash of its configuration, so that a changed one makes a new container', () => {
+    const configs = compose['configs'] as Readonly<Record<string, { readonly content: string }>>;
+    const used = services.flatMap(([, { configs: own = [], labels }]) =>
+      own.map(({ source }) => [source, labels] as const),
+    );
+    expect(used.map(([source]) => source).toSorted()).toEqual(Object.keys(configs).toSorted());
+    for (const [source, labels] of used) {
+      const hash = createHash('sha256')
+        .update(configs[source]?.content ?? '')
+        .digest('hex')
+        .slice(0, 16);
+      expect([source, labels]).toEqual([source, { 'towline.config-sha256': hash }]);
+    }
+  });
+
+  it('runs the versions of Temporal and its UI that the tests run', () => {
+    const modules = read('tools/temporal/go.mod');
+    const versionOf = (module: string) => new RegExp(`${module} v(\\S+)`).exec(modules)?.[1];
+    expect(compose.services['temporal']?.image).toBe(`temporalio/server:${versionOf('go.temporal.io/server')}`);
+    expect(compose.services['temporal-schema']?.image).toBe(
+      `temporalio/admin-tools:${versionOf('go.temporal.io/server')}`,
+    );
+    expect(compose.services['temporal-ui']?.image).toBe(
+      `temporalio/ui:${versionOf('github.com/temporalio/ui-server/v2')}`,
+    );
   });
 
   it('scrapes gateways and workers where their metrics are, and Grafana finds the dashboards', () => {
@@ -267,8 +351,8 @@ describe('docker-compose.yml', () => {
   });
 
   it('gives each of our processes as long to stop as it may take with the default SERVICE_TIMEOUT, and docs/deployment.md names how much to add', () => {
-    for (const [name, service] of ours) {
-      const graceMs = graceMsOf(name as ProcessName, settingsOf(service, DOT_ENV));
+    for (const [name, service] of processes) {
+      const graceMs = graceMsOf(PROCESSES[name] ?? 'worker', settingsOf(service, DOT_ENV));
       const [, seconds = ''] = /^(\d+)s$/.exec(service.stop_grace_period ?? '') ?? [];
       expect({ name, isEnough: Number(seconds) * 1_000 >= graceMs }).toEqual({ name, isEnough: true });
     }
@@ -297,6 +381,7 @@ describe('the sandbox of another container', () => {
     const forwarding = (route: string) => ['node', '--enable-source-maps', nearby, route];
     expect(entry('gateway')).toEqual(forwarding('8401:sandbox:8401'));
     expect(entry('worker')).toEqual(forwarding('8401:sandbox:8401'));
+    expect(entry('worker-money')).toEqual(forwarding('8401:sandbox:8401'));
     expect(entry('sandbox')).toEqual(forwarding('8404:gateway:8404'));
     const copied = [...dockerfile.matchAll(/^COPY --from=build (\S+) (\S+)$/gm)].map(([, from, to]) => [from, to]);
     expect(copied).toContainEqual([`/towline/${nearby}`, nearby]);
@@ -311,8 +396,17 @@ describe('the Dockerfile', () => {
   it('installs from the lock file, on glibc, and runs as an unprivileged user, with a health check', () => {
     const [, ...stages] = dockerfile.split(/^FROM /m);
     expect(stages.map((stage) => /^node:\S+-bookworm-slim/.test(stage))).toEqual([true, true]);
-    expect(stages[0]).toMatch(/^RUN npm ci/m);
+    expect(stages[0]).toMatch(/^RUN .*\n.*npm ci /m);
     expect(stages[1]).toMatch(/^USER node$/m);
-    expect(stages[1]?.split(/^HEALTHCHECK /m)[1]).toContain('readyz/intake');
+    expect(stages[1]?.split(/^HEALTHCHECK /m)[1]).toContain('${process.env.GATEWAY_PORT || 8400}/readyz/intake');
+  });
+
+  it('makes an image that is not for development, of an allow-list of files', () => {
+    expect(dockerfile).toMatch(/^ENV .*\bDEVELOPMENT=false\b/m);
+    const rules = read('.dockerignore')
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'));
+    expect(rules[0]).toBe('*');
+    expect(rules).toContain('**/.env*');
   });
 });

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createKeyring, type Keyring } from '../../src/keys/index.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
+import { migratePostgres } from '../../src/store/postgres/migrate.js';
+import { POSTGRES_SCHEMA } from '../../src/store/postgres/migrations.js';
 import { openPostgresStore } from '../../src/store/postgres/open.js';
 import { openStore } from '../../src/store/libsql/open.js';
 import { turnOf } from '../../src/store/sql-connection.js';
@@ -30,6 +32,8 @@ function createClock(startMs = Date.UTC(2026, 0, 1)): { now: () => number; advan
 export interface TemporaryStore {
   /** Path of the file, or URL of the database. */
   readonly place: string;
+  /** On Postgres, the URL of the role that gateways and workers have, and the stores that are opened here. */
+  readonly runRoleUrl: string;
   readonly clock: ReturnType<typeof createClock>;
   open(options?: { readonly keyring?: Keyring; readonly schema?: Schema }): Promise<Store>;
   /** Any statement, independently of the stores. */
@@ -39,15 +43,20 @@ export interface TemporaryStore {
 }
 
 export async function makeTemporaryStore(kind: StoreKind): Promise<TemporaryStore> {
-  const { place, execute, drop } = await (kind === 'libsql' ? makeFolder() : makeDatabase());
+  const { place, execute, drop, openAsDeployed, runRoleUrl } = await (kind === 'libsql'
+    ? makeFolder()
+    : makeDatabase());
   const clock = createClock();
   const stores: Store[] = [];
   return {
     place,
+    runRoleUrl,
     clock,
     execute,
     async open(options = {}) {
-      const store = await openAt(place, { keyring, now: clock.now, ...options });
+      // A test of the schema makes its own tables.
+      const at = options.schema === undefined ? await openAsDeployed() : place;
+      const store = await openAt(at, { keyring, now: clock.now, ...options });
       stores.push(store);
       return store;
     },
@@ -83,13 +92,30 @@ export function openAt(
 async function makeFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'towline-store-'));
   const place = join(folder, 'store.db');
-  return { place, execute: (sql: string) => executeOnFile(place, sql), drop: () => rm(folder, { recursive: true }) };
+  return {
+    place,
+    runRoleUrl: place,
+    openAsDeployed: () => Promise.resolve(place),
+    execute: (sql: string) => executeOnFile(place, sql),
+    drop: () => rm(folder, { recursive: true }),
+  };
 }
 
 async function makeDatabase() {
   const { url, query, drop } = await makeTemporaryDatabase();
-  return { place: url, execute: query, drop };
+  const runRole = new URL(url);
+  [runRole.username, runRole.password] = [RUN_ROLE, RUN_ROLE];
+  const openAsDeployed = async () => {
+    // One role for the cluster: files of tests make it at the same time.
+    await query(`DO $$ BEGIN CREATE ROLE ${RUN_ROLE} LOGIN PASSWORD '${RUN_ROLE}';
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
+    await migratePostgres(url, POSTGRES_SCHEMA, RUN_ROLE);
+    return runRole.href;
+  };
+  return { place: url, runRoleUrl: runRole.href, openAsDeployed, execute: query, drop };
 }
+
+const RUN_ROLE = 'towline_run';
 
 async function executeOnFile(path: string, sql: string): Promise<readonly Record<string, unknown>[]> {
   const db = await openConnection({ path });
