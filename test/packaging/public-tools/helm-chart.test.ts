@@ -39,6 +39,13 @@ const OPTIONS = [
   'tolerations[0].operator=Exists',
   'migrate.enabled=false',
   'podAnnotations.team=payments',
+  'gateway.ingress.annotations.team=payments',
+  'extraVolumes[0].name=ca',
+  'extraVolumes[0].secret.secretName=ca',
+  'extraVolumeMounts[0].name=ca',
+  'extraVolumeMounts[0].mountPath=/etc/ca',
+  'extraEnv[0].name=NODE_EXTRA_CA_CERTS',
+  'extraEnv[0].value=/etc/ca/ca.pem',
 ];
 
 interface Resource {
@@ -104,17 +111,19 @@ const tools = await publicTools();
     },
   );
 
-  it('has two gateways and two workers, a migration before them, and each option where it belongs', async () => {
+  it('has a gateway, workers of money alone and of the rest, a migration before them, and each option where it belongs', async () => {
     const kinds = (resources: readonly Resource[]) =>
       resources.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted();
     expect(kinds(resourcesOf(await render(NEEDED)))).toEqual([
       'ConfigMap payments-towline',
       'ConfigMap payments-towline-migrate',
       'Deployment payments-towline-gateway',
-      'Deployment payments-towline-worker-all',
+      'Deployment payments-towline-worker-money',
+      'Deployment payments-towline-worker-other',
       'Job payments-towline-migrate',
       'PodDisruptionBudget payments-towline-gateway',
-      'PodDisruptionBudget payments-towline-worker-all',
+      'PodDisruptionBudget payments-towline-worker-money',
+      'PodDisruptionBudget payments-towline-worker-other',
       'Service payments-towline-gateway',
     ]);
     expect(kinds(resourcesOf(await render([...NEEDED, ...OPTIONS])))).toEqual([
@@ -144,7 +153,29 @@ const tools = await publicTools();
       'gateway: payments-towline',
       'migrate: payments-towline-migrate',
       'worker: payments-towline',
+      'worker: payments-towline',
     ]);
+  });
+
+  it('migrates as the owner of the tables if it is given one, and leaves nothing of that after an uninstallation', async () => {
+    const resources = resourcesOf(await render([...NEEDED, 'migrate.ownerKey=OWNER_URL', 'migrate.grantTo=towline']));
+    const job = resources.find(({ kind }) => kind === 'Job')?.spec?.template?.spec;
+    expect(job?.containers[0]).toMatchObject({
+      args: ['migrate', '--grant-to', 'towline'],
+      env: [{ name: 'DATABASE_URL_FILE', value: '/run/secrets/towline/OWNER_URL' }],
+      resources: { limits: expect.anything() },
+    });
+    const hooks = resources.flatMap(({ metadata }) => metadata.annotations?.['helm.sh/hook-delete-policy'] ?? []);
+    expect(hooks).toEqual(Array(2).fill('before-hook-creation,hook-succeeded'));
+  });
+
+  it.each([
+    ['30.0', 60],
+    ['90.0', 115],
+  ])('gives a process time to end that follows SERVICE_TIMEOUT (%s s)', async (timeout, grace) => {
+    const rendered = await render([...NEEDED, `settings.SERVICE_TIMEOUT=${timeout}`]);
+    const found = [...rendered.matchAll(/terminationGracePeriodSeconds: (\d+)/g)].map(([, seconds]) => Number(seconds));
+    expect(found).toEqual([grace, grace, grace]);
   });
 
   it('gives each process settings that it takes, with its own secrets alone, in files', async () => {
@@ -204,7 +235,8 @@ const tools = await publicTools();
     const refused = async (...values: string[]) => expect(await template(values)).toMatchObject({ code: 1 });
     await refused();
     await refused(...NEEDED, 'settings.TEMPORAL_ADDRESS=https://temporal');
-    await refused(...NEEDED, 'workerTerminationGracePeriodSeconds=5');
+    await refused(...NEEDED, 'secret.keys={DATABASE_URL}');
+    await refused(...NEEDED, 'secret.keys={PAYLOAD_KEYS}');
     await refused(...NEEDED, 'workers[0].queues={cash}');
     await refused(...NEEDED, 'secret.keys={DATABASE_URL,GATEWAY_TOKENS}');
     await refused(...NEEDED, 'secret.workerKeys={WEBHOOK_SECRETS}');

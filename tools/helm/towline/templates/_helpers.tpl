@@ -29,6 +29,9 @@ volumeMounts:
   - { name: secrets, mountPath: /run/secrets/towline, readOnly: true }
   - { name: home, mountPath: /var/lib/towline }
   - { name: tmp, mountPath: /tmp }
+  {{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end -}}
 
 {{/* Where a process finds the secrets that it alone needs. */}}
@@ -67,6 +70,9 @@ volumes:
     emptyDir: {}
   - name: tmp
     emptyDir: {}
+  {{- with .Values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
@@ -88,4 +94,20 @@ checksum/settings: {{ toJson .Values.settings | sha256sum }}
 {{- with .Values.podAnnotations }}
 {{ toYaml . }}
 {{- end }}
+{{- end -}}
+
+{{/* As long as a process may take to end: SERVICE_TIMEOUT, and twenty seconds more; and the five of preStop. */}}
+{{- define "towline.grace" -}}
+{{- max 60 (add 25 (int (ceil (float64 (.Values.settings.SERVICE_TIMEOUT | default "30"))))) -}}
+{{- end -}}
+
+{{/* A list: the root, and the component. */}}
+{{- define "towline.spread" -}}
+topologySpreadConstraints:
+  - maxSkew: 1
+    topologyKey: kubernetes.io/hostname
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels: {{- include "towline.labels" (index . 0) | nindent 8 }}
+        app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
