@@ -90,7 +90,7 @@ export const createAttackBenchmark = (minutes: number): Benchmark => ({
         NODE_OPTIONS: HEAP_IN_A_CONTAINER,
         GATEWAY_TOKENS: [
           'dev:admin:dev-token',
-          ...[GREEDY, HANGING, ...POLLERS].map(({ name, secret }) => `${name}:flows:${secret}`),
+          ...[GREEDY, HANGING, ...POLLERS].map(({ name, secret }) => `${name}:flows+viewer:${secret}`),
         ].join(','),
       },
       startTemporalOnOneCore,

@@ -212,7 +212,7 @@ describe('fault 57: a token', () => {
   const agent = new Agent({ keepAlive: true });
   beforeAll(async () => {
     tested = await gatewayUnderTest({
-      env: { GATEWAY_RATE_LIMIT: '0', GATEWAY_TOKENS: 'ann:flows:anns-secret,dev:admin:dev-token' },
+      env: { GATEWAY_RATE_LIMIT: '0', GATEWAY_TOKENS: 'ann:viewer:anns-secret,dev:admin:dev-token' },
       gateway: { monotonicMs: () => monotonicMs },
     });
   });

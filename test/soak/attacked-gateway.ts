@@ -47,7 +47,7 @@ export default {
       TEMPORAL_ADDRESS: rig.temporalAddress,
       TEST_TASK_QUEUE: rig.taskQueue,
       TRUSTED_PROXIES: PROXY,
-      GATEWAY_TOKENS: POLLERS.map(({ name, secret }) => `${name}:flows:${secret}`).join(','),
+      GATEWAY_TOKENS: POLLERS.map(({ name, secret }) => `${name}:flows+viewer:${secret}`).join(','),
       LOG_LEVEL: 'silent',
       NODE_OPTIONS: HEAP_IN_A_CONTAINER,
     });
