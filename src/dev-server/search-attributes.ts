@@ -1,4 +1,5 @@
 import type { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 
 const types = proto.temporal.api.enums.v1.IndexedValueType;
@@ -27,4 +28,11 @@ export async function ensureSearchAttributes(
   if (missing.length === 0) return;
   const searchAttributes = Object.fromEntries(missing.map(([name, type]) => [name, indexedValueType[type]]));
   await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+}
+
+/** How long the histories of flows that have ended are kept. */
+const RETENTION = msToTs('30 days');
+
+export async function registerNamespace({ workflowService }: Connection, namespace: string): Promise<void> {
+  await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: RETENTION });
 }

@@ -4,9 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Connection } from '@temporalio/client';
 import type { Command } from 'commander';
 import { type Environment, readSecretFiles } from '../../config/index.js';
-import { ensureSearchAttributes } from '../../dev-server/search-attributes.js';
+import { ensureSearchAttributes, registerNamespace } from '../../dev-server/search-attributes.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/vocabulary.js';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import { callWithin } from '../../temporal/call-within.js';
 import { connectTemporal, GRPC, grpcStatusOf, isOutage, type TemporalClient } from '../../temporal/connection.js';
 import { findServerExecutable } from '../../dev-server/find-server.js';
@@ -71,7 +70,6 @@ async function setUp({ env, out }: CliContext): Promise<ExitCode> {
 }
 
 const CALL_WITHIN_MS = 10_000;
-const RETENTION = msToTs('30 days');
 
 async function setUpNamespace({ client, namespace }: TemporalClient): Promise<void> {
   const { workflowService, connection } = client;
@@ -83,9 +81,7 @@ async function setUpNamespace({ client, namespace }: TemporalClient): Promise<vo
     },
   );
   if (!exists) {
-    await callWithin(client, CALL_WITHIN_MS, () =>
-      workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod: RETENTION }),
-    );
+    await callWithin(client, CALL_WITHIN_MS, () => registerNamespace(connection as Connection, namespace));
   }
   await callWithin(client, CALL_WITHIN_MS, () =>
     ensureSearchAttributes(connection as Connection, namespace, SEARCH_ATTRIBUTES),
