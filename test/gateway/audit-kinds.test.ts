@@ -58,7 +58,10 @@ describe('the audit log, read by GET /audit,', () => {
     await stack.control('POST', '/scenarios', { reference, ending: 'never' });
     const before = await newest();
     const words = async () =>
-      (await entriesSince(before)).map(({ kind, actor, action }) => [kind, actor, action].filter(Boolean).join(' '));
+      (await entriesSince(before))
+        // Once for each log, whatever is done first.
+        .filter(({ kind }) => kind !== 'chain')
+        .map(({ kind, actor, action }) => [kind, actor, action].filter(Boolean).join(' '));
 
     await expectStatus(201, shop.post('/flows/crypto-send', { ...body, deadlineSeconds: 3_600 }));
     await until(
@@ -91,7 +94,6 @@ describe('the audit log, read by GET /audit,', () => {
     await expectStatus(200, root.post(`/flows/${flow}/erase`, {}));
 
     expect(await words()).toEqual([
-      'chain towline',
       'start shop',
       'read-answers shop',
       'read-service shop getCryptoSend',

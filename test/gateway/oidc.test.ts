@@ -57,7 +57,7 @@ describe('a token of an OIDC issuer', () => {
     const lead = await issuer.accessToken({ subject: 'bea', role: 'lead' });
     // The refusal is answered before its entry is written.
     const entries = await until('the entry of the refusal', async () => {
-      const { body } = await ask(lead, '/audit?kind=refused');
+      const { body } = await ask(lead, '/audit?kind=refused&actor=oidc:auth0|ann');
       const found = body['entries'] as unknown[];
       return found.length > 0 && found;
     });
