@@ -197,13 +197,12 @@ describe('an order by HTTP:', () => {
 
   it("a refusal of the service is one of the flow's answers; a flow that does not exist has none", async () => {
     const reference = newReference('refused');
-    await stack.control('POST', '/scenarios', { reference, ending: 'rejected', operation: 'payInvoice' });
+    await stack.control('POST', '/scenarios', { reference, ending: 'invoice-rejected', operation: 'createInvoice' });
     const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, payment: { mobileMoney } };
     await stack.post('/flows/invoice-payment', input);
     await stack.get(`/flows/invoice-payment/${reference}/wait?timeoutSeconds=300`);
     expect(await answersOf(`invoice-payment/${reference}`)).toMatchObject([
-      { operation: 'createInvoice' },
-      { operation: 'payInvoice', rejected: { httpStatus: 400 } },
+      { operation: 'createInvoice', rejected: { httpStatus: 400 } },
     ]);
     expect((await stack.get(`/flows/invoice-payment/${newReference('none')}/answers`)).status).toBe(404);
   });
