@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { workflowTypeOf } from '../../src/protocol/vocabulary.js';
 import { run } from '../cli/run.js';
-import { SERVICE_TOKEN } from '../harness/fixed.js';
+import { ACCOUNT, SERVICE_TOKEN } from '../harness/fixed.js';
 import { transferInput } from '../harness/inputs.js';
 import { newSigningKey, openIssuer, type TestIssuer } from '../harness/oidc-issuer.js';
 import { newReference } from '../harness/references.js';
@@ -145,6 +145,41 @@ describe('a flow that a name started', () => {
       body: JSON.stringify(other.body),
     });
     expect((await as.rival.get(`${PATHS.send}/${direct}`)).status).toBe(200);
+  });
+
+  it('has records at the service that a flow of another name, of another kind, under its reference does not open', async () => {
+    const watched = newReference('owned');
+    const onramp = sample('createOnramp', watched);
+    expect((await as.shop.post(onramp.path, onramp.body)).status).toBe(200);
+    expect((await as.rival.post('/flows/mobile-money-watch', { referenceId: watched })).status).toBe(201);
+    const deposit = `/api/v3/deposit/mobile-money/status/${watched}`;
+    expect((await as.rival.get(deposit)).status).toBe(404);
+    expect((await as.shop.get(deposit)).status).toBe(200);
+  });
+
+  it.each([
+    ['short', 0],
+    ['of 121 characters', 121],
+  ])('has a record of its refund that no other name reads, under a reference that is %s', async (_, length) => {
+    const reference = newReference('owned').padEnd(length, 'y');
+    const flowId = `bridge-transfer/${reference}`;
+    const key = { account: ACCOUNT, operation: 'sendCrypto', reference: `${reference}.refund` };
+    const { audit, claims } = stack.store;
+    const shop = { actor: 'shop', role: 'flows', means: 'token' } as const;
+    await audit.append({ ...shop, kind: 'start', flowId, subject: `start_${reference}` });
+    await claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
+    await claims.markSending(key, 'o');
+    const { path, body } = sample('sendCrypto', key.reference);
+    await fetch(stack.sandbox.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${SERVICE_TOKEN}` },
+      body: JSON.stringify(body),
+    });
+    if (length === 0) {
+      expect((await as.rival.post('/flows/mobile-money-watch', { referenceId: reference })).status).toBe(201);
+    }
+    expect((await as.rival.get(`${PATHS.send}/${key.reference}`)).status).toBe(404);
+    expect((await as.shop.get(`${PATHS.send}/${key.reference}`)).status).toBe(200);
   });
 
   it('is decided, read and cancelled by the roles that see all flows, each as its permissions say', async () => {

@@ -33,9 +33,10 @@ export async function payInvoice(
   const { flowId } = address;
   const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
   const startedMs = deps.monotonicMs();
+  const [facts, claim] = await Promise.all([deps.reader.facts(flowId), claimOf(deps, request)]);
+  const requireTheirs = () => deps.tokens.owners.require(caller, 'start', address);
   // An invoice of which no flow is known is paid by a flow of this caller's.
-  if ((await deps.store.audit.ownersOf([flowId])).size > 0) await deps.tokens.owners.require(caller, 'start', address);
-  const [facts, claim] = await Promise.all([deps.reader.facts(address.flowId), claimOf(deps, request)]);
+  if (facts !== undefined || (await deps.store.audit.ownersOf([flowId])).size > 0) await requireTheirs();
   if (await answerOfClaim(deps, reply, request, claim)) return;
   if (facts === undefined) {
     const start = async () => {
@@ -56,6 +57,8 @@ export async function payInvoice(
       return answerByState(deps, request, reply);
     }
   } else if (!facts.isOpen) return answerByState(deps, request, reply);
+  // The request that was quicker may have been another name's.
+  await requireTheirs();
   const { amount, currency, mobileMoney } = request.input as Payment;
   const id = `pay-${newestMac(submitFingerprint(deps.store, request.name, { mobileMoney, amount, currency }))}`;
   const about = { ...whoIs(caller), flowId, subject: id };

@@ -17,14 +17,7 @@ import type { FlowRead, ReadName } from '../../flows/service-interface.js';
 import { withoutMark } from '../../readers/byte-order-mark.js';
 import type { RefusalCode } from '../../protocol/refusals.js';
 import { isFinal, classifyStatus } from '../../protocol/statuses.js';
-import {
-  FLOW_KINDS,
-  type FlowKind,
-  flowIdOf,
-  type FlowState,
-  isRefundReference,
-  REFUND_SUFFIX,
-} from '../../protocol/vocabulary.js';
+import { FLOW_KINDS, type FlowKind, flowIdOf, type FlowState } from '../../protocol/vocabulary.js';
 import { type FlowFacts, viewOf } from '../../temporal/flow-handle.js';
 import { resolvedView, isTerminated } from '../flows/terminated-view.js';
 import type { Reading } from '../flows/readings.js';
@@ -56,23 +49,29 @@ export function readingOf(name: ReadName, reference: string): Reading {
 }
 
 /**
- * The flows that may have such a record under this reference; of a refund of ours, those that may have sent it. A record
- * of which no flow is known passes: it is older than the gateway, or its reference is the service's own.
+ * A record is of the flow whose claim sent it, a refund of ours as well; before that, of the flows that may send it or watch
+ * it under this reference. A record of which no flow is known passes: it is older than the gateway, or its reference is the
+ * service's own.
  *
- * @throws Refusal 404 if all of them belong to others
+ * @throws Refusal 404 if one of them is another name's
  */
 export async function requireTheirRecord(
-  { store, tokens }: Pick<ProxyDeps, 'store' | 'tokens'>,
+  { store, tokens, settings }: Pick<ProxyDeps, 'store' | 'tokens' | 'settings'>,
   caller: Caller,
   name: ReadName,
   reference: string,
 ): Promise<void> {
-  if (tokens.owners.isForAll(caller, 'read-service') || !isReference(reference)) return;
-  const paid = isRefundReference(reference) ? reference.slice(0, -REFUND_SUFFIX.length) : undefined;
-  const ofRefund = paid === undefined ? [] : FLOW_KINDS.map((kind) => flowIdOf(kind, paid));
-  const ids = [...readsOf(name).map(({ kind }) => flowIdOf(kind, reference)), ...ofRefund];
-  const flows = [...(await store.audit.ownersOf(ids)).keys()].map((flowId) => ({ flowId }));
-  if (flows.length === 0 || (await tokens.owners.theirs(caller, 'read-service', flows)).length > 0) return;
+  if (tokens.owners.isForAll(caller, 'read-service')) return;
+  const kinds = readsOf(name).map(({ kind }) => kind);
+  const operations = kinds.flatMap((kind) =>
+    Object.values(flowOf(kind).submissions ?? {}).map((sent) => sent.operation),
+  );
+  const claimOf = (operation: string) => store.claims.get({ account: settings.serviceAccount, operation, reference });
+  const senders = (await Promise.all(operations.map(claimOf))).flatMap((claim) => claim?.flowId ?? []);
+  const mayHaveIt = isReference(reference) ? kinds.map((kind) => flowIdOf(kind, reference)) : [];
+  const flowIds = senders.length > 0 ? senders : [...(await store.audit.ownersOf(mayHaveIt)).keys()];
+  const flows = flowIds.map((flowId) => ({ flowId }));
+  if ((await tokens.owners.theirs(caller, 'read-service', flows)).length === flows.length) return;
   throw new Refusal(404, 'There is no such record.', { reference });
 }
 
