@@ -20,8 +20,16 @@ const STATE = [
   'WAIT_BEFORE_RETRY',
 ];
 const { AsyncLocalStorage } = asyncHooks;
+/** A value in Node 20, and a getter in Node 24. */
+const ofNode = Object.getOwnPropertyDescriptor(asyncHooks, 'AsyncLocalStorage');
 /** Of the jest-circus of this file: each that is left makes every promise of the worker slower. */
 const storages = [];
+class OfThisFile extends AsyncLocalStorage {
+  constructor() {
+    super();
+    storages.push(this);
+  }
+}
 let loaded = 0;
 
 /** Jest's interface of a `testRunner`. */
@@ -76,15 +84,10 @@ function requireAnew(path) {
   for (const symbol of Object.getOwnPropertySymbols(globalThis))
     if (STATE.includes(symbol.description)) delete globalThis[symbol];
   delete require.cache[path];
-  asyncHooks.AsyncLocalStorage = class extends AsyncLocalStorage {
-    constructor() {
-      super();
-      storages.push(this);
-    }
-  };
+  Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { configurable: true, value: OfThisFile });
   try {
     return require(path);
   } finally {
-    asyncHooks.AsyncLocalStorage = AsyncLocalStorage;
+    Object.defineProperty(asyncHooks, 'AsyncLocalStorage', ofNode);
   }
 }
