@@ -89,7 +89,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
   };
 }
 
-/** Above `FOUR_EYES_ABOVE` the quote is approved, whoever started the flow, and whether or not they asked for it. */
+/** Above `FOUR_EYES_ABOVE` the quote needs an approval, from every starter, also if its input asks for none. */
 function withApproval({ fourEyes }: ActivityDeps, input: BridgeTransferInput): BridgeTransferInput {
   const money = bridgeTransferFlow.moneyOf?.(input);
   const isRequired = fourEyes !== undefined && needsSecondPerson(fourEyes, APPROVE_QUOTE, money);

@@ -61,6 +61,18 @@ function waysOut(flowId: string, { reason, actions }: Parked): readonly string[]
   ];
 }
 
+/** Entries that an earlier call has not had. The flow drops the middle of a long timeline, so their positions change. */
+export function createUnseen(): (timeline: readonly TimelineEntry[]) => readonly TimelineEntry[] {
+  const seen = new Set<string>();
+  return (timeline) =>
+    timeline.filter((entry) => {
+      const text = JSON.stringify(entry);
+      const isNew = !seen.has(text);
+      seen.add(text);
+      return isNew;
+    });
+}
+
 export function timelineLine({ colors }: Look, { at, stage, by, detail }: TimelineEntry): string {
   return `${colors.dim(at)}  ${stage.padEnd(16)}  ${by.padEnd(10)}  ${detail}`;
 }

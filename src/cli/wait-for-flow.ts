@@ -1,6 +1,6 @@
 import type { Flow, Towline } from '../sdk/index.js';
 import type { CliContext } from './context.js';
-import { timelineLine } from './flow-text.js';
+import { createUnseen, timelineLine } from './flow-text.js';
 import { printable } from './print.js';
 
 /** One question to the gateway, which is answered at once when the flow ends or parks. */
@@ -19,18 +19,14 @@ export async function waitForFlow(
   timeoutMs = Infinity,
 ): Promise<Flow> {
   const startedMs = performance.now();
-  const shown = new Set<string>();
+  const unseen = createUnseen();
   for (let turnMs = FIRST_MS; ; turnMs = Math.min(LONGEST_MS, turnMs * 2)) {
     const leftMs = Math.max(0, timeoutMs - (performance.now() - startedMs));
     const flow = await gateway.wait(flowId, { timeoutMs: Math.min(turnMs, leftMs), outageMs: 0 });
     if (flow.state !== 'running' || leftMs <= turnMs) return flow;
     const { timeline, stage, deadlineAt } = printable(flow);
-    // The flow drops the middle of a long timeline, so entries are identified by time and not by position.
-    const fresh = timeline.filter((entry) => !shown.has(JSON.stringify(entry)));
-    for (const entry of fresh) {
-      shown.add(JSON.stringify(entry));
-      context.err(timelineLine(context, entry));
-    }
+    const fresh = unseen(timeline);
+    for (const entry of fresh) context.err(timelineLine(context, entry));
     if (fresh.length > 0) continue;
     const seconds = Math.round((performance.now() - startedMs) / 1_000);
     const until = deadlineAt === null ? '' : `; at the latest at ${deadlineAt} it ends or parks`;

@@ -98,7 +98,7 @@ export const BridgeTransferInput = BridgeDepositRequest.omit({ callback_url: tru
   .extend({
     provider_reference_id: callerReference(),
     amount: decimalAmount(),
-    // Of a quote, without which no deposit is made: any other would fail there, with its reference used up.
+    // Only those of quotes: every deposit has a quote, which would refuse another currency with its reference used up.
     source_currency: code().pipe(z.enum(FIAT_CURRENCIES)),
     crypto_payment: BridgeCryptoPayment.extend({
       payment_hash: z

@@ -70,7 +70,7 @@ export interface ServiceAnswers {
 export interface GivenFlow {
   readonly flowId: string;
   readonly owner: string;
-  /** Null: it belonged to nobody. */
+  /** Null: it had no owner. */
   readonly before: string | null;
 }
 

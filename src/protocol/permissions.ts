@@ -53,7 +53,7 @@ export const PERMISSIONS_OF: Readonly<Record<Role, readonly Permission[]>> = {
   admin: Object.keys(PERMISSIONS) as Permission[],
 };
 
-/** The roles that see and order the flows of their own name alone; the others those of every name, and of nobody. */
+/** The roles that see and order the flows of their own name alone; the others all flows. */
 export const OWN_ALONE: readonly Role[] = ['flows'];
 
 /** The roles of a name, in the order of the table. @returns undefined if a word is no role */

@@ -73,7 +73,7 @@ export interface AuditVerdict {
 
 /** Whose a flow is: the last one's whom an admin gave it to, else the first one's who started it through a gateway. */
 export interface Owner {
-  /** Null: another Temporal client started it, so it belongs to nobody. */
+  /** Null: another Temporal client started it, so it has no owner. */
   readonly name: string | null;
   /** Of the entry that says so. */
   readonly seq: number;

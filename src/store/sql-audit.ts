@@ -200,7 +200,7 @@ function ownerIn(rows: readonly Row[]): Owner | undefined {
   const { starts, gifts } = readBeginnings(rows);
   const given = gifts.at(-1);
   if (given !== undefined) return { name: text(given, 'subject'), seq: integer(given, 'seq') };
-  // Whoever asked for it through a gateway as well found it there.
+  // A start through a gateway beside an unproven one found the flow there.
   const first = starts.find(isUnproven) ?? starts[0];
   return first && { name: isUnproven(first) ? null : text(first, 'actor'), seq: integer(first, 'seq') };
 }

@@ -30,7 +30,7 @@ describe('towline audit export', () => {
     const { code, out, err } = await run(['audit', 'export'], env);
     expect(code).toBe(0);
     expect(seqs(out)).toEqual(Array.from({ length: end }, (_, index) => index + 1));
-    // Progress, for whoever waits.
+    // Progress.
     expect(err).toContain('5000');
   });
 

@@ -208,7 +208,7 @@ describe('a flow that a name started', () => {
     expect(await seen(as.vic, '/events?limit=500')).toBe(true);
   });
 
-  it('belongs to nobody if another Temporal client started it: whoever asks for it then finds no flow of theirs', async () => {
+  it('has no owner if another Temporal client started it: a name that asks for it then finds no flow of its own', async () => {
     const reference = newReference('foreign');
     const [flow, flowId] = [`/flows/bridge-transfer/${reference}`, `bridge-transfer/${reference}`];
     await stack.control('POST', '/scenarios', { reference, ending: 'silent' });

@@ -42,7 +42,7 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
       .option('--kind <kind>', `only this kind: ${AUDIT_KINDS.join(', ')}`, oneOfArgument(AUDIT_KINDS));
 
   narrowed('list')
-    .description('Lists the audit log, newest first. Needs a token of an admin.')
+    .description('Lists the audit log, newest first. Needs a token of the role auditor or admin.')
     .option('--limit <number>', 'at most so many, up to 500', wholeNumberArgument(1, PAGE), 50)
     .option('--after <number>', 'go on after this entry', wholeNumberArgument(0, Number.MAX_SAFE_INTEGER))
     .option('--json', 'print JSON')
@@ -59,7 +59,9 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
     );
 
   narrowed('export')
-    .description('Prints the audit log, oldest first, one JSON entry per line. Needs a token of an admin.')
+    .description(
+      'Prints the audit log, oldest first, one JSON entry per line. Needs a token of the role auditor or admin.',
+    )
     .option('--after <number>', 'go on after this entry', wholeNumberArgument(0, Number.MAX_SAFE_INTEGER))
     .addHelpText('after', '\nExample:\n  towline audit export > audit.jsonl')
     .action((options: ListOptions) => run(() => exportAll(context, options)));

@@ -30,7 +30,10 @@ export function addGiveCommand(program: Command, run: RunCommand, context: CliCo
         for (const flowId of ids) given.push(await gateway.give(flowId, { to, note }));
         print(context, options, given, (all) =>
           all
-            .map(({ flowId, owner, before }) => `${flowId} belongs to ${owner}, before to ${before ?? 'nobody'}.`)
+            .map(
+              ({ flowId, owner, before }) =>
+                `${flowId} belongs to ${owner}, ${before === null ? 'and had no owner' : `before to ${before}`}.`,
+            )
             .join('\n'),
         );
         return EXIT.done;

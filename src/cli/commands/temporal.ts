@@ -72,7 +72,8 @@ async function setUp({ env, out }: CliContext): Promise<ExitCode> {
 const CALL_WITHIN_MS = 10_000;
 
 async function setUpNamespace({ client, namespace }: TemporalClient): Promise<void> {
-  const { workflowService, connection } = client;
+  const { workflowService } = client;
+  const connection = client.connection as Connection;
   const exists = await callWithin(client, CALL_WITHIN_MS, () => workflowService.describeNamespace({ namespace })).then(
     () => true,
     (error: unknown) => {
@@ -81,11 +82,9 @@ async function setUpNamespace({ client, namespace }: TemporalClient): Promise<vo
     },
   );
   if (!exists) {
-    await callWithin(client, CALL_WITHIN_MS, () => registerNamespace(connection as Connection, namespace));
+    await callWithin(client, CALL_WITHIN_MS, () => registerNamespace(connection, namespace));
   }
-  await callWithin(client, CALL_WITHIN_MS, () =>
-    ensureSearchAttributes(connection as Connection, namespace, SEARCH_ATTRIBUTES),
-  );
+  await callWithin(client, CALL_WITHIN_MS, () => ensureSearchAttributes(connection, namespace, SEARCH_ATTRIBUTES));
 }
 
 /** Exit code 0, or `refused` for everything else. */

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { CliContext, RunCommand } from '../context.js';
 import { exitCodeOf } from '../exit-codes.js';
 import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
-import { timelineLine } from '../flow-text.js';
+import { createUnseen, timelineLine } from '../flow-text.js';
 import { paintedState, printable } from '../print.js';
 
 const EVERY_MS = 1_000;
@@ -20,15 +20,11 @@ export function addWatchCommand(program: Command, run: RunCommand, context: CliC
       run(async () => {
         const gateway = createGatewayClient(gatewayAccess(context.env));
         const flowId = flowArgument(flow);
-        // The flow drops the middle of a long timeline, so entries are identified by time and not by position.
-        const printed = new Set<string>();
+        const unseen = createUnseen();
         for (;;) {
           const { state, timeline, parked } = printable(await gateway.show(flowId));
-          for (const entry of timeline) {
-            const line = JSON.stringify(entry);
-            if (printed.has(line)) continue;
-            printed.add(line);
-            context.out(json ? line : timelineLine(context, entry));
+          for (const entry of unseen(timeline)) {
+            context.out(json ? JSON.stringify(entry) : timelineLine(context, entry));
           }
           if (state !== 'running') {
             const actions =

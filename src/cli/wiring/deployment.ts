@@ -119,8 +119,8 @@ export async function untilBound(
   { toEnd, log }: { readonly toEnd: AbortSignal; readonly log: Pick<Logger, 'warn'> },
 ): Promise<void> {
   await requireOwnStore(given);
-  for (let isTold = false; !(await isBound(client, given)); isTold = true) {
-    if (!isTold) log.warn('Temporal does not answer: this worker is not ready, and waits for it');
+  for (let isLogged = false; !(await isBound(client, given)); isLogged = true) {
+    if (!isLogged) log.warn('Temporal does not answer: this worker is not ready, and waits for it');
     await setTimeout(AGAIN_MS, undefined, { signal: toEnd });
   }
 }

@@ -183,7 +183,7 @@ export async function admitOrder(
   let proposal: Proposal | undefined;
   const permission = permissionFor(action);
   const question = { caller, permission, order: { action, money, fourEyes: settings.fourEyes } };
-  if (mayOrder(question) === 'needs_second_person') {
+  if (mayOrder(question) !== 'yes') {
     const waits = view && topicOf(view);
     // Else it would stand in the way of the order that the flow waits for.
     const topic = action === APPROVE_QUOTE ? 'approval' : 'decision';

@@ -17,7 +17,7 @@ export interface Question {
   readonly permission: Permission;
   /** The flow that it is about. Absent: none yet. */
   readonly flow?: {
-    /** The name that it belongs to. Null: nobody, or no such flow is known. */
+    /** The name that it belongs to. Null: it has no owner, or no such flow is known. */
     readonly owner: string | null;
   };
   /** An order that may need a second person. */

@@ -20,7 +20,7 @@ const GiveBody = z.strictObject({
 const Given = z.object({
   flowId: z.string(),
   owner: z.string(),
-  before: z.string().nullable().meta({ description: 'Null: it belonged to nobody.' }),
+  before: z.string().nullable().meta({ description: 'Null: it had no owner.' }),
 } satisfies MembersOf<GivenFlow>);
 
 /** `POST …/give`: a flow belongs to the name that started it, until an admin gives it to another one. */

@@ -73,7 +73,7 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
       const vouches = trust || (row.flowId === null && row.proof !== null);
       const order = { action: TRUST_EVENT, fourEyes: deps.settings.fourEyes };
       const question = { caller, permission: 'replay-event', order } as const;
-      if (vouches && mayOrder(question) === 'needs_second_person') {
+      if (vouches && mayOrder(question) !== 'yes') {
         const choice: Record<string, string> = trust ? { trust: 'true' } : {};
         const asked = { flowId, ...toTrust(row), action: TRUST_EVENT, choice, note };
         const proposal = await recordingRefusals(deps, { ...about, action: TRUST_EVENT }, note, () =>
