@@ -1,16 +1,19 @@
 // Starts a bridge transfer from a Temporal client: `node examples/start-by-temporal-client.mjs order-1005`.
 // What a client of any language needs: the workflow type, the task queue, the id, and a payload codec. This one asks the
 // gateway's codec server, so that the client holds no keys. The flow checks its input itself.
-// Needs a running Towline (`npm start`); TEMPORAL_ADDRESS, GATEWAY_URL and TOWLINE_TOKEN name another one.
+// Needs a running Towline (`npm start`), and TEMPORAL_ADDRESS as that prints it: its Temporal may not have the usual port.
+// GATEWAY_URL and TOWLINE_TOKEN name another gateway.
 import { readFile } from 'node:fs/promises';
 import { Client, Connection } from '@temporalio/client';
 
 const {
-  TEMPORAL_ADDRESS = '127.0.0.1:7233',
+  TEMPORAL_ADDRESS,
   GATEWAY_URL = 'http://127.0.0.1:8400',
   TOWLINE_TOKEN = 'dev-token',
   TASK_QUEUE = 'towline',
 } = process.env;
+
+if (!TEMPORAL_ADDRESS) throw new Error('Set TEMPORAL_ADDRESS to the address that `npm start` has printed.');
 
 const remoteCodec = {
   encode: (payloads) => codec('encode', payloads),

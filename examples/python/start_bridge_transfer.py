@@ -5,8 +5,8 @@ type, the task queue, the id, and a payload codec.
     pip install -r examples/python/requirements.txt
     python examples/python/start_bridge_transfer.py order-1006
 
-Repeating it is safe: one reference is one flow. Needs a running Towline (`npm start`), and its payload keys: PAYLOAD_KEYS,
-or the key file in TOWLINE_HOME.
+Repeating it is safe: one reference is one flow. Needs a running Towline (`npm start`), TEMPORAL_ADDRESS as that prints it,
+and its payload keys: PAYLOAD_KEYS, or the key file in TOWLINE_HOME.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from temporalio.service import RPCError, RPCStatusCode
 
 from payload_codec import TowlineCodec, read_keys
 
-ADDRESS = os.environ.get("TEMPORAL_ADDRESS", "127.0.0.1:7233")
+ADDRESS = os.environ["TEMPORAL_ADDRESS"]
 NAMESPACE = os.environ.get("TEMPORAL_NAMESPACE", "default")
 TASK_QUEUE = os.environ.get("TASK_QUEUE", "towline")
 EXAMPLE = Path(__file__).parent.parent / "bridge-transfer.json"

@@ -1,24 +1,25 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import type { Log } from './run-command.js';
-import { withFileLock, isAlive } from './file-lock.js';
+import { withFileLock } from './file-lock.js';
 import { anyFreePort, isPortFree, nextFreePort } from './free-port.js';
 import { startGuarded } from './guarded-process.js';
 import { lastLines } from './run-command.js';
 import { ensureSearchAttributes, type SearchAttributes } from './search-attributes.js';
+import { readServerOfHome, runningServerOfHome, writeServerOfHome } from './server-of-home.js';
 
 export interface DevServerOptions {
   /** The `temporal` binary, as `findServerExecutable` found it. */
   executable: string;
   /** The folder for its log, `temporal.log`. Made when missing. */
   home: string;
-  /** A port that must be this one; 0 for any free one. @default 7233, or the next free one */
+  /** A port that must be this one; 0 for any free one. @default that of the last start with this `dbFile`, else 7233; or the next free one */
   port?: number;
-  /** A port that must be this one; `false` for no UI. @default 8233, or the next free one */
+  /** A port that must be this one; `false` for no UI. @default that of the last start with this `dbFile`, else 8233; or the next free one */
   uiPort?: number | false;
   /** File for its state. @default nothing is kept */
   dbFile?: string;
@@ -95,16 +96,20 @@ async function assertNotInUse(dbFile: string): Promise<void> {
 
 async function tryToStart(options: DevServerOptions): Promise<DevServer | 'port taken'> {
   const { dbFile, home, log } = options;
-  const port = await choosePort('Temporal server', options.port, defaultPort, [], log);
+  const last = dbFile === undefined ? undefined : await readServerOfHome(dbFile);
+  const port = await choosePort('Temporal server', options.port, last?.port ?? defaultPort, [], log);
+  const firstUiPort = last?.uiPort ?? defaultUiPort;
   const uiPort =
-    options.uiPort === false ? undefined : await choosePort('Temporal UI', options.uiPort, defaultUiPort, [port], log);
+    options.uiPort === false ? undefined : await choosePort('Temporal UI', options.uiPort, firstUiPort, [port], log);
   const logFile = join(home, 'temporal.log');
   const address = `127.0.0.1:${port}`;
 
   const server = await startGuarded(options.executable, devServerArguments({ ...options, port, uiPort }), logFile);
-  if (dbFile) await writeOwner(dbFile, { pid: server.pid, port });
+  const ports = { port, ...(uiPort === undefined ? {} : { uiPort }) };
+  if (dbFile) await writeServerOfHome(dbFile, { pid: server.pid, ...ports });
   const ended = server.ended.then(async (how) => {
-    if (dbFile) await removeOwner(dbFile);
+    // Tells nobody any more if the home was removed meanwhile.
+    if (dbFile) await writeServerOfHome(dbFile, ports).catch(() => undefined);
     return how;
   });
 
@@ -208,53 +213,19 @@ function repeated(flag: string, values: Readonly<Record<string, string | number 
   return Object.entries(values).flatMap(([name, value]) => [flag, `${name}=${value}`]);
 }
 
-// SQLite lets two servers open one file, and each would then take the other's tasks. So a file next to the database
-// names the server that uses it.
-
-interface Owner {
-  pid: number;
-  port: number;
-}
-
 const pollMs = 100;
 
 /**
  * Waits for the server that uses this database to end, since one whose Towline was killed needs a moment.
  * @returns the server that still uses it after `patienceMs`
  */
-async function currentOwner(dbFile: string, patienceMs: number): Promise<Owner | undefined> {
+async function currentOwner(dbFile: string, patienceMs: number): Promise<{ readonly pid: number } | undefined> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
-    const owner = await readOwner(dbFile);
-    if (!owner || !(await isRunning(owner))) return undefined;
-    if (performance.now() > deadline) return owner;
+    const owner = await runningServerOfHome(dbFile);
+    if (!owner || performance.now() > deadline) return owner;
     await sleep(pollMs);
   }
-}
-
-async function writeOwner(dbFile: string, owner: Owner): Promise<void> {
-  await writeFile(ownerFile(dbFile), JSON.stringify(owner));
-}
-
-async function removeOwner(dbFile: string): Promise<void> {
-  await rm(ownerFile(dbFile), { force: true });
-}
-
-/** Both, because after a restart of the machine the id may belong to any program. */
-async function isRunning({ pid, port }: Owner): Promise<boolean> {
-  return isAlive(pid) && !(await isPortFree(port));
-}
-
-async function readOwner(dbFile: string): Promise<Owner | undefined> {
-  try {
-    return JSON.parse(await readFile(ownerFile(dbFile), 'utf8')) as Owner;
-  } catch {
-    return undefined;
-  }
-}
-
-function ownerFile(dbFile: string): string {
-  return `${dbFile}.owner`;
 }
 
 const readyPollMs = 25;

@@ -9,12 +9,21 @@ type Variables = Readonly<Record<string, string>>;
 /** `TEMPORAL_*` cannot be used. One sentence that says what to do, without any content of the files that it names. */
 export class TemporalSettingsError extends Error {
   override readonly name = 'TemporalSettingsError';
-  readonly code: 'file-unreadable' | 'no-config-file' | 'no-profile' | 'tls-files';
+  readonly code: 'file-unreadable' | 'no-address' | 'no-config-file' | 'no-profile' | 'tls-files';
 
   constructor(code: TemporalSettingsError['code'], sentence: string) {
     super(sentence);
     this.code = code;
   }
+}
+
+/** The SDK without an address takes port 7233 of this machine, whoever listens there. @throws TemporalSettingsError */
+export function addressOf({ connectionOptions: { address } }: ClientConnectConfig): string {
+  if (address !== undefined) return address;
+  throw new TemporalSettingsError(
+    'no-address',
+    'No Temporal server of TOWLINE_HOME runs: start it (towline up), or set TEMPORAL_ADDRESS to another one.',
+  );
 }
 
 /**
@@ -70,7 +79,9 @@ export function followConnectConfig(
   variables: Variables,
   onBroken: (error: TemporalSettingsError | SecretFileError) => void = () => undefined,
 ): { readonly namespace: string | undefined; readonly options: LiveOptions } {
-  const { namespace, connectionOptions } = readConnectConfig(variables);
+  const config = readConnectConfig(variables);
+  addressOf(config);
+  const { namespace, connectionOptions } = config;
   requireUsable(connectionOptions);
   let options = connectionOptions;
   let readAtMs = performance.now();

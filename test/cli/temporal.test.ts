@@ -17,6 +17,7 @@ test("Temporal's command line gets the API key from its file, and no other secre
   };
   const env = {
     TOWLINE_HOME: join(folder, 'home'),
+    TEMPORAL_ADDRESS: process.env['TEST_TEMPORAL_ADDRESS'] ?? '',
     TEMPORAL_CLI_PATH: await writeScript(join(folder, 'temporal'), body),
     TEMPORAL_API_KEY_FILE: await secretFile('api-key', 'key-of-temporal'),
     SERVICE_TOKEN_FILE: await secretFile('token', 'token-of-the-service'),

@@ -8,7 +8,7 @@ import { isOutage } from '../../temporal/connection.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { print, type PrintOptions, plainTable } from '../print.js';
-import { requireOwnStore } from '../wiring/deployment.js';
+import { refuseOther } from '../wiring/deployment.js';
 import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { identityOf, openTemporal, type Temporal } from '../wiring/temporal.js';
@@ -77,7 +77,11 @@ async function withParts({ env }: CliContext, work: (parts: Parts) => Promise<Ex
   const identity = identityOf('keys', process.pid);
   const temporal = openTemporal({ settings, keyring, identity, onUndecodable: () => undefined });
   try {
-    await requireOwnStore({ store, namespace: temporal.namespace, account: settings.serviceAccount });
+    const { client, namespace } = temporal;
+    await refuseOther(client, { store, namespace, account: settings.serviceAccount }).catch((error: unknown) => {
+      // What the store says is of use without Temporal.
+      if (!isOutage(error)) throw error;
+    });
     return await work({ settings, store, keyring, temporal });
   } finally {
     await temporal.close();

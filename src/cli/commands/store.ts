@@ -2,13 +2,12 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { copyFileOfStore } from '../../store/libsql/open.js';
 import { StoreUnavailableError } from '../../store/store-errors.js';
-import { callWithin } from '../../temporal/call-within.js';
-import { readDeploymentRecord, replaceDeploymentRecord } from '../../temporal/deployment-record.js';
+import { replaceDeploymentRecord } from '../../temporal/deployment-record.js';
 import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { createGatewayClient, FLOW_ARGUMENT, flowArgument, gatewayAccess } from '../gateway-client.js';
 import { print, type PrintOptions } from '../print.js';
-import { requireOwnStore } from '../wiring/deployment.js';
+import { refuseOther } from '../wiring/deployment.js';
 import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { identityOf, openTemporal } from '../wiring/temporal.js';
@@ -89,8 +88,6 @@ async function backUp({ env, out }: CliContext, file: string): Promise<ExitCode>
   return EXIT.done;
 }
 
-const ANSWER_WITHIN_MS = 5_000;
-
 async function raiseEpoch({ env, out }: CliContext): Promise<ExitCode> {
   const { settings, home } = await loadSettings(env);
   const keyring = await loadKeyring(settings);
@@ -100,14 +97,8 @@ async function raiseEpoch({ env, out }: CliContext): Promise<ExitCode> {
   try {
     const { client, namespace } = temporal;
     const account = settings.serviceAccount;
-    await requireOwnStore({ store, namespace, account });
     const { id } = await store.deployment.read();
-    const record = await callWithin(client, ANSWER_WITHIN_MS, () => readDeploymentRecord(client, namespace));
-    if (record !== undefined && record.store !== id) {
-      throw new CliError(
-        `The Temporal namespace ${namespace} is bound to another store (${record.store}; this is ${id}).`,
-      );
-    }
+    const record = await refuseOther(client, { store, namespace, account });
     const epoch = await store.deployment.raiseEpoch(record?.epoch ?? 0);
     await replaceDeploymentRecord(client, namespace, { store: id, account, epoch });
     out(`The store is in epoch ${epoch} now. Start the gateways and workers again.`);

@@ -11,7 +11,9 @@ import { connectTemporal, GRPC, grpcStatusOf, isOutage, type TemporalClient } fr
 import { findServerExecutable } from '../../dev-server/find-server.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { loadSettings } from '../wiring/load-settings.js';
+import { refuseOther } from '../wiring/deployment.js';
+import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
+import { type LoadedSettings, loadSettings } from '../wiring/load-settings.js';
 import { temporalAddress } from '../wiring/temporal.js';
 
 export function addTemporalCommand(program: Command, run: RunCommand, context: CliContext): void {
@@ -89,14 +91,32 @@ async function setUpNamespace({ client, namespace }: TemporalClient): Promise<vo
 
 /** Exit code 0, or `refused` for everything else. */
 async function runTemporal({ env, err }: CliContext, args: readonly string[]): Promise<ExitCode> {
-  const { settings } = await loadSettings(env);
+  const loaded = await loadSettings(env);
+  const address = temporalAddress(loaded.settings);
+  await refuseOtherDeployment(loaded);
   const { path } = await findServerExecutable({ env, log: err });
   const child = spawn(path, args, {
     stdio: 'inherit',
-    env: { ...env, ...apiKeyOf(env), TEMPORAL_ADDRESS: env['TEMPORAL_ADDRESS'] ?? temporalAddress(settings) },
+    env: { ...env, ...apiKeyOf(env), TEMPORAL_ADDRESS: address },
   });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code === 0 ? EXIT.done : EXIT.refused;
+}
+
+/** It could start a flow in somebody else's Temporal. */
+async function refuseOtherDeployment({ settings, home }: LoadedSettings): Promise<void> {
+  const store = await openConfiguredStore(settings, home, await loadKeyring(settings));
+  const temporal = connectTemporal({ variables: settings.temporal, identity: 'towline-temporal' });
+  try {
+    const { client, namespace } = temporal;
+    await refuseOther(client, { store, namespace, account: settings.serviceAccount }).catch((error: unknown) => {
+      // Temporal's own command line says so.
+      if (!isOutage(error)) throw error;
+    });
+  } finally {
+    await temporal.close();
+    await store.close();
+  }
 }
 
 /** The only secret of ours that Temporal's command line needs, if a file has it: our others are not handed to it. */

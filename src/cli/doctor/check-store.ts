@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/index.js';
 import type { Store } from '../../store/store.js';
-import { connectTemporal } from '../../temporal/connection.js';
+import { connectTemporal, namespaceOf, type TemporalClient } from '../../temporal/connection.js';
 import { readDeploymentRecord } from '../../temporal/deployment-record.js';
 import { EXIT } from '../exit-codes.js';
 import { explainError } from '../explain-error.js';
@@ -39,11 +39,12 @@ const ABOUT = 'deployment';
 
 /** Whether namespace, store and account are those that were bound to one another. Binds nothing. */
 export async function checkDeployment(settings: Settings, store: Store): Promise<readonly Finding[]> {
-  const temporal = connectTemporal({ variables: settings.temporal, identity: 'towline-doctor' });
-  const { client, namespace } = temporal;
   const account = settings.serviceAccount;
+  let temporal: TemporalClient | undefined;
   try {
-    await requireOwnStore({ store, namespace, account });
+    await requireOwnStore({ store, namespace: namespaceOf(settings.temporal), account });
+    temporal = connectTemporal({ variables: settings.temporal, identity: 'towline-doctor' });
+    const { client, namespace } = temporal;
     const { id, epoch } = await store.deployment.read();
     const record = await callWithin(client, WITHIN_MS, () => readDeploymentRecord(client, namespace));
     if (record === undefined) {
@@ -66,6 +67,6 @@ export async function checkDeployment(settings: Settings, store: Store): Promise
       note(ABOUT, 'unreachable', 'what the namespace is bound to cannot be read while Temporal does not answer.'),
     ];
   } finally {
-    await temporal.close();
+    await temporal?.close();
   }
 }

@@ -2,6 +2,7 @@ import type { Connection } from '@temporalio/client';
 import type { Settings } from '../../config/index.js';
 import { QUEUES } from '../../protocol/task-queues.js';
 import { SEARCH_ATTRIBUTES } from '../../protocol/vocabulary.js';
+import { TemporalSettingsError } from '../../temporal/connect-config.js';
 import { queueState, type QueueState } from '../../temporal/pollers.js';
 import { connectTemporal, type TemporalClient } from '../../temporal/connection.js';
 import { isUsable, oldestUsableServer } from '../../dev-server/find-server.js';
@@ -16,7 +17,13 @@ const WITHIN_MS = 5_000;
 
 /** Server version, namespace, search attribute, and whether a worker listens. */
 export async function checkTemporal(settings: Pick<Settings, 'temporal'>): Promise<readonly Finding[]> {
-  const temporal = connectTemporal({ variables: settings.temporal, identity: 'towline-doctor' });
+  let temporal: TemporalClient;
+  try {
+    temporal = connectTemporal({ variables: settings.temporal, identity: 'towline-doctor' });
+  } catch (error) {
+    if (!(error instanceof TemporalSettingsError)) throw error;
+    return [bad('Temporal', 'unreachable', error.message, EXIT.unreachable)];
+  }
   const address = temporalAddress(settings);
   try {
     return await callWithin(temporal.client, WITHIN_MS, () => examine(temporal, address));

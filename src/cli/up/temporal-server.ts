@@ -7,7 +7,7 @@ import { ensureSearchAttributes } from '../../dev-server/search-attributes.js';
 import { connectTemporal, type TemporalClient } from '../../temporal/connection.js';
 import type { Child } from './child.js';
 import { supervise } from './supervise.js';
-import type { Home } from '../wiring/load-settings.js';
+import { atOwnServer, type Home } from '../wiring/load-settings.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { GRPC, grpcStatusOf } from '../../temporal/connection.js';
 import { temporalAddress } from '../wiring/temporal.js';
@@ -40,7 +40,11 @@ export async function provideTemporalServer(options: TemporalServerOptions): Pro
   const found = await findServer({ env, log: say });
   if (found.kind === 'address') return { environment: env, pid: () => undefined, stop: () => Promise.resolve() };
 
+  const port = wantedPort(env, 'TEMPORAL_PORT');
+  const uiPort = wantedPort(env, 'TEMPORAL_UI_PORT');
   const fixed = {
+    ...(port === undefined ? {} : { port }),
+    ...(uiPort === undefined ? {} : { uiPort }),
     executable: found.path,
     home: home.logs,
     dbFile: home.temporal,
@@ -56,9 +60,8 @@ export async function provideTemporalServer(options: TemporalServerOptions): Pro
     say,
   });
   await supervised.untilReady();
-  const { address, uiUrl } = server as DevServer;
   return {
-    environment: { ...env, ...emptied(env), ...ownServer(address, uiUrl) },
+    environment: atOwnServer(env, portsOf(server as DevServer)),
     pid: () => supervised.pid(),
     stop: () => supervised.stop(),
   };
@@ -95,24 +98,17 @@ const portsOf = ({ address, uiUrl }: DevServer) => ({
   ...(uiUrl === undefined ? {} : { uiPort: portIn(uiUrl) }),
 });
 
-/**
- * A namespace, TLS or an API key that is set for another server does not fit ours. Set to empty and not removed: our
- * processes would read a removed one from the `.env` file again.
- */
-function emptied(env: Environment): Environment {
-  return Object.fromEntries(Object.keys(env).flatMap((name) => (name.startsWith('TEMPORAL_') ? [[name, '']] : [])));
-}
-
-function ownServer(address: string, uiUrl: string | undefined): Environment {
-  return {
-    TEMPORAL_ADDRESS: address,
-    TEMPORAL_NAMESPACE: 'default',
-    ...(uiUrl === undefined ? {} : { TEMPORAL_UI_URL: uiUrl }),
-  };
-}
-
 function portIn(address: string): number {
   return Number(address.slice(address.lastIndexOf(':') + 1));
+}
+
+/** @throws CliError */
+function wantedPort(env: Environment, name: 'TEMPORAL_PORT' | 'TEMPORAL_UI_PORT'): number | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port <= 65_535) return port;
+  throw new CliError(`${name} must be a port number from 1 to 65535.`);
 }
 
 const WITHIN_MS = 15_000;

@@ -113,6 +113,8 @@ function printAddresses(
     service,
     ['Temporal', temporalAddress(settings)],
     ...(ui === undefined ? [] : [['Temporal UI', ui]]),
+    // What other programs need, such as those in examples/: the port may be another one than usual.
+    ['for clients', `export TEMPORAL_ADDRESS=${temporalAddress(settings)} GATEWAY_URL=${gatewayUrl(settings)}`],
     ['home', `${home.folder}  (logs in ${home.logs})`],
     [
       'processes',

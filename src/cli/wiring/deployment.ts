@@ -3,7 +3,12 @@ import type { Client } from '@temporalio/client';
 import type { Logger } from 'pino';
 import { StoreUnavailableError } from '../../store/store-errors.js';
 import type { Store } from '../../store/store.js';
-import { bindNamespace, DEPLOYMENT_WORKFLOW_ID, type DeploymentRecord } from '../../temporal/deployment-record.js';
+import {
+  bindNamespace,
+  DEPLOYMENT_WORKFLOW_ID,
+  type DeploymentRecord,
+  readDeploymentRecord,
+} from '../../temporal/deployment-record.js';
 import { CliError } from '../exit-codes.js';
 import { callWithin } from '../../temporal/call-within.js';
 
@@ -69,7 +74,35 @@ export async function bindDeployment(client: Pick<Client, 'workflowService'>, gi
   await store.deployment.bind({ namespace, account });
 }
 
-/** The same with a deadline. False: Temporal does not answer. @throws OtherDeploymentError */
+/**
+ * For a command that looks at Temporal or hands it something: refuses a namespace of another deployment. Binds nothing.
+ *
+ * @returns what the namespace is bound to
+ * @throws OtherDeploymentError, or the client's error if Temporal does not answer
+ */
+export async function refuseOther(
+  client: Pick<Client, 'workflowService' | 'connection'>,
+  given: Given,
+): Promise<DeploymentRecord | undefined> {
+  await requireOwnStore(given);
+  const { store, namespace, account } = given;
+  const { id, epoch, boundTo } = await store.deployment.read();
+  const record = await callWithin(client, ANSWER_WITHIN_MS, () => readDeploymentRecord(client, namespace));
+  if (record === undefined) {
+    if (boundTo === undefined) return undefined;
+    const remedy = 'set TEMPORAL_ADDRESS, or TOWLINE_HOME, as it was.';
+    throw new OtherDeploymentError(
+      'store',
+      `The Temporal namespace ${namespace} is bound to no store, and this store belongs to another Temporal: ${remedy}`,
+    );
+  }
+  const difference = differenceOf(record, { store: id, account, epoch });
+  // "towline store raise-epoch" mends another epoch.
+  if (difference === undefined || difference.what === 'epoch') return record;
+  throw new OtherDeploymentError(difference.what, `The Temporal namespace ${namespace} ${difference.sentence}`);
+}
+
+/** {@link bindDeployment} with a deadline. False: Temporal does not answer. @throws OtherDeploymentError */
 export async function isBound(client: Pick<Client, 'workflowService' | 'connection'>, given: Given): Promise<boolean> {
   try {
     await callWithin(client, ANSWER_WITHIN_MS, () => bindDeployment(client, given));

@@ -9,6 +9,7 @@ import {
   type Settings,
   SettingsError,
 } from '../../config/index.js';
+import { runningServerOfHome, type ServerOfHome } from '../../dev-server/server-of-home.js';
 import { makePrivateFile } from '../../keys/index.js';
 import { CliError } from '../exit-codes.js';
 
@@ -32,13 +33,37 @@ const STAND_IN: DevelopmentSecrets = {
 export async function loadSettings(env: Environment, envFile = '.env'): Promise<LoadedSettings> {
   const settings = settingsWith(env, STAND_IN);
   if (settings?.development !== true) {
-    const asGiven = readSettings(env);
+    const { towlineHome } = readSettings(env);
     const exposed = exposedSecrets(envFile);
     if (exposed !== undefined) throw new SettingsError([exposed]);
-    return { settings: asGiven, home: await ensureHome(asGiven.towlineHome) };
+    const home = await ensureHome(towlineHome);
+    return { settings: readSettings(await withTemporal(env, home)), home };
   }
   const home = await ensureHome(settings.towlineHome);
-  return { settings: readSettings(completed(env, await loadOrMakeSecrets(home.secrets))), home };
+  const complete = completed(env, await loadOrMakeSecrets(home.secrets));
+  return { settings: readSettings(await withTemporal(complete, home)), home };
+}
+
+/** Where no address is set, Temporal is the server that runs for this home, at the ports that it took. */
+async function withTemporal(env: Environment, { temporal }: Home): Promise<Environment> {
+  if (isGiven(env, 'TEMPORAL_ADDRESS')) return env;
+  const server = await runningServerOfHome(temporal);
+  return server === undefined ? env : atOwnServer(env, server);
+}
+
+/**
+ * A namespace, TLS or an API key that is set for another server does not fit ours. Set to empty and not removed: our
+ * processes would read a removed one from the `.env` file again.
+ */
+export function atOwnServer(env: Environment, { port, uiPort }: Pick<ServerOfHome, 'port' | 'uiPort'>): Environment {
+  const others = Object.keys(env).filter((name) => name.startsWith('TEMPORAL_'));
+  return {
+    ...env,
+    ...Object.fromEntries(others.map((name) => [name, ''])),
+    TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+    TEMPORAL_NAMESPACE: 'default',
+    ...(uiPort === undefined ? {} : { TEMPORAL_UI_URL: `http://127.0.0.1:${uiPort}` }),
+  };
 }
 
 function settingsWith(env: Environment, secrets: DevelopmentSecrets): Settings | undefined {

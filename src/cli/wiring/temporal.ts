@@ -7,7 +7,7 @@ import type { DataConverter } from '@temporalio/common';
 import type { Settings } from '../../config/index.js';
 import type { Keyring } from '../../keys/index.js';
 import { packageVersion } from '../../package-root.js';
-import { readConnectConfig } from '../../temporal/connect-config.js';
+import { addressOf, readConnectConfig } from '../../temporal/connect-config.js';
 import { connectTemporal, namespaceOf } from '../../temporal/connection.js';
 import { createPayloadCodec, type TowlinePayloadCodec, createDataConverter } from '../../temporal/payload-codec.js';
 
@@ -51,9 +51,9 @@ function build(): string {
   }
 }
 
-/** The address of Temporal, in words. */
+/** The address of Temporal, in words. @throws TemporalSettingsError if there is none */
 export function temporalAddress(settings: Pick<Settings, 'temporal'>): string {
-  return readConnectConfig(settings.temporal).connectionOptions.address ?? '127.0.0.1:7233';
+  return addressOf(readConnectConfig(settings.temporal));
 }
 
 /** The Temporal UI for people: `TEMPORAL_UI_URL`, which `towline up` sets to the UI of the server that it started. */

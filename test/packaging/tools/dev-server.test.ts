@@ -120,6 +120,24 @@ describe('the Temporal dev server', () => {
     });
   });
 
+  test('keeps its port over a restart, and takes another one if that is taken meanwhile', async () => {
+    const dbFile = join(scratch, 'ports.db');
+    const first = await start({ dbFile });
+    await first.stop();
+    const withoutPort = { executable, home: scratch, uiPort: false as const, searchAttributes: {} };
+    const again = await startDevServer({ ...withoutPort, dbFile, log: (line) => lines.push(line) });
+    started.push(again);
+    expect(again.address).toBe(first.address);
+    await again.stop();
+    const blocker = createServer().listen(Number(first.address.split(':')[1]), '127.0.0.1');
+    await once(blocker, 'listening');
+    const elsewhere = await startDevServer({ ...withoutPort, dbFile, log: (line) => lines.push(line) });
+    started.push(elsewhere);
+    blocker.close();
+    expect(elsewhere.address).not.toBe(first.address);
+    expect(lines).toHaveLength(1);
+  });
+
   test('keeps its database over a restart, and registers search attributes that are new', async () => {
     const dbFile = join(scratch, 'kept.db');
     await (await start({ dbFile, searchAttributes: { First: 'Keyword' } })).stop();
