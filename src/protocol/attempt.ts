@@ -326,22 +326,13 @@ function afterLookAfter(attempt: Attempt, says: LookupSays): Attempt {
 
 /** A write after the service's answer never hides that answer. */
 function afterWrite(attempt: Attempt, isDone: boolean): Attempt {
-  switch (attempt.does) {
-    case 'release':
-    case 'turn-away':
-      // It stays in `sending`, and the next attempt says that it is unknown.
-      if (!isDone) return later(attempt, 'store-unavailable');
-      if (!attempt.sendable) return on(attempt, 'refuse-request');
-      return attempt.outcome === null ? later(attempt, attempt.later ?? 'not-sent') : reports(attempt, attempt.outcome);
-    case 'note-refusal':
-      return attempt.outcome === null ? on(attempt, 'look-after') : reports(attempt, attempt.outcome);
-    case 'hold-back':
-      return isDone ? reports(attempt, attempt.outcome ?? 'unknown') : later(attempt, 'store-unavailable');
-    case 'record':
-    case 'reject':
-      return reports(attempt, attempt.outcome ?? 'unknown');
-    default:
-      // A step before any POST failed: what the claim says then is what the next attempt finds.
-      return isDone ? attempt : later(attempt, 'store-unavailable');
-  }
+  const { does, outcome } = attempt;
+  if (does === 'note-refusal') return outcome === null ? on(attempt, 'look-after') : reports(attempt, outcome);
+  if (does === 'record' || does === 'reject') return reports(attempt, outcome ?? 'unknown');
+  // What was to be handed back stays in `sending`: the next attempt says that it is unknown. Before a POST, it begins anew.
+  if (!isDone) return later(attempt, 'store-unavailable');
+  if (does === 'hold-back') return reports(attempt, outcome ?? 'unknown');
+  if (does !== 'release' && does !== 'turn-away') return attempt;
+  if (!attempt.sendable) return on(attempt, 'refuse-request');
+  return outcome === null ? later(attempt, attempt.later ?? 'not-sent') : reports(attempt, outcome);
 }
