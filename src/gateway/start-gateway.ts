@@ -8,7 +8,8 @@ import { BROKEN_SECRET, followSecrets } from '../config/live-secrets.js';
 import type { Settings } from '../config/settings-shape.js';
 import type { Store } from '../store/store.js';
 import { createCallbackHandles } from '../temporal/callback-handle.js';
-import { createFlowReader, limitQuestions } from '../temporal/flow-handle.js';
+import { createFlowReader } from '../temporal/flow-handle.js';
+import { limitQuestions } from '../temporal/questions.js';
 import { signalFlow } from '../temporal/start-flow.js';
 import { addCallbackRoutes } from './ops/callbacks.js';
 import { createCardIntake, type ServeCards } from './cards/card-intake.js';
@@ -38,9 +39,10 @@ import { createMetrics, addMetricsRoute, countRequests } from './ops/metrics.js'
 import { keepFresh, remembered } from './ops/remembered.js';
 import { addConsoleRoutes } from './console/routes.js';
 import { addReferenceRoutes } from './reference/routes.js';
-import { createRefusalLimit, createRoleRefusals } from './flows/give-order.js';
+import { createRoleRefusals } from './flows/give-order.js';
 import { createOidcCheck } from './http/oidc.js';
 import { createTokenCheck } from './http/bearer-token.js';
+import { createBudget, withinBudget } from './http/budget.js';
 import { createOwners } from './http/owners.js';
 import {
   closingSignal,
@@ -132,11 +134,13 @@ export interface Gateway {
  * @throws GatewayPortTakenError
  */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
-  const { settings, store, client, logger, pace = {} } = options;
+  const { settings, client, logger, pace = {} } = options;
   const nowMs = options.nowMs ?? systemClock.nowMs;
   const monotonicMs = options.monotonicMs ?? (() => performance.now());
   const onBroken = (problem: string) => logger.error({ problem }, BROKEN_SECRET);
   const secrets = followSecrets(settings, { monotonicMs, onBroken });
+  const budget = createBudget(monotonicMs);
+  const store = { ...options.store, audit: withinBudget(options.store.audit, budget) };
   const askWorker = limitQuestions();
   const reader = createFlowReader(client, { askWorker });
   const openSignals = createOpenSignals();
@@ -200,7 +204,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const capabilities = createCapabilities(store, settings, secrets.settlementCapability);
   const { taskQueue } = options;
-  const ofRefusals = createRefusalLimit(monotonicMs);
   const readings = createReadings({ audit: store.audit, monotonicMs });
   // Temporal limits lists and counts together: the lists of callers must leave room for the counts of `/metrics`.
   const takePage = createPageLimit(25, monotonicMs);
@@ -256,7 +259,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     settler,
     cards,
     readings,
-    ofRefusals,
+    budget,
     logger,
     nowMs,
     monotonicMs,
@@ -275,7 +278,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     });
   }
   addCardRoutes(server, { cards, tokens });
-  const eventDeps = { store, settings, tokens, reader, dispatcher, readings, takeStoredPages, ofRefusals, logger };
+  const eventDeps = { store, settings, tokens, reader, dispatcher, readings, takeStoredPages, budget, logger };
   addEventRoutes(server, eventDeps);
   addReplayRoutes(server, eventDeps);
   const callbacks = createCallbackHandles(client, { taskQueue, askWorker });

@@ -19,6 +19,7 @@ const GATEWAY_REFUSALS = [
   'flow_not_ended',
   'foreign_flow',
   'no_worker',
+  'too_many_questions',
   'service_cannot_tell',
   'event_unreadable',
   'event_damaged',

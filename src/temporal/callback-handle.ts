@@ -2,7 +2,7 @@ import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError }
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { ApplicationFailure, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { inTurns } from '../in-turns.js';
-import { limitQuestions, type AskWorker } from './flow-handle.js';
+import { type Asker, type AskWorker, limitQuestions, TooManyQuestionsError } from './questions.js';
 import {
   callbackIdOf,
   CALLBACKS_QUERY,
@@ -36,8 +36,8 @@ type ResendOutcome = 'ordered' | 'not-found' | 'no-answer';
 
 export interface CallbackHandles {
   /** Undefined if there was never a callback to send. */
-  facts(flowId: string): Promise<CallbackFacts | undefined>;
-  /** Sends the newest callback again, under its own id. */
+  facts(flowId: string, asker: Asker): Promise<CallbackFacts | undefined>;
+  /** Sends the newest callback again, under its own id. @throws TooManyQuestionsError */
   resend(flowId: string, actor: string): Promise<ResendOutcome>;
   /** `undelivered`: those that wait for a person; `open`: all in progress. */
   list(which: 'undelivered' | 'open', limit: number): Promise<readonly ListedCallbacks[]>;
@@ -68,17 +68,17 @@ export function createCallbackHandles(
   const within = <T>(ms: number, ask: () => Promise<T>) => callWithin(client, ms, ask);
   const handleOf = (flowId: string) => client.workflow.getHandle(callbackIdOf(flowId));
 
-  const reportOf = (flowId: string) =>
-    askWorker(REPORT_WITHIN_MS, () =>
+  const reportOf = (flowId: string, asker: Asker) =>
+    askWorker(asker, REPORT_WITHIN_MS, () =>
       within(REPORT_WITHIN_MS, () => handleOf(flowId).query<CallbackReport>(CALLBACKS_QUERY)),
     );
 
   /** It has ended, with everything delivered or given up: another one continues where it stopped. */
-  async function startAgain(flowId: string): Promise<ResendOutcome> {
+  async function startAgain(flowId: string, actor: string): Promise<ResendOutcome> {
     if ((await orNotFound(() => within(WITHIN_MS, () => handleOf(flowId).describe()))) === undefined) {
       return 'not-found';
     }
-    const order = (await reportOf(flowId))?.order;
+    const order = (await reportOf(flowId, { name: actor, isOrder: true }))?.order;
     if (order === undefined) return 'no-answer';
     const start = () =>
       client.workflow.start<(order: CallbackOrder) => Promise<unknown>>(CALLBACK_WORKFLOW, {
@@ -104,10 +104,13 @@ export function createCallbackHandles(
   }
 
   return {
-    async facts(flowId) {
+    async facts(flowId, asker) {
       const [found, report] = await Promise.all([
         orNotFound(() => within(WITHIN_MS, () => handleOf(flowId).describe())),
-        reportOf(flowId),
+        reportOf(flowId, asker).catch((error: unknown) => {
+          if (error instanceof TooManyQuestionsError) return undefined;
+          throw error;
+        }),
       ]);
       if (found === undefined) return undefined;
       return { isOpen: found.status.name === 'RUNNING', report, ...(await attemptsOf(client, found)) };
@@ -116,7 +119,7 @@ export function createCallbackHandles(
     async resend(flowId, actor) {
       const signal = () => handleOf(flowId).signal<[{ actor: string }]>(RESEND_SIGNAL, { actor });
       const signalled = await orNotFound(() => within(WITHIN_MS, async () => (await signal(), true)));
-      return signalled === true ? 'ordered' : startAgain(flowId);
+      return signalled === true ? 'ordered' : startAgain(flowId, actor);
     },
 
     list: (which, limit) => list(which === 'open' ? OPEN : UNDELIVERED_CALLBACKS, limit),

@@ -5,7 +5,6 @@ import {
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
-import { bulkhead } from 'cockatiel';
 import type { FlowMoney, FlowWithMoney } from '../protocol/gateway-json.js';
 import type { FlowReport, FlowView } from '../protocol/messages.js';
 import {
@@ -18,6 +17,7 @@ import {
 } from '../protocol/vocabulary.js';
 import { isPlaintext, isUndecodable } from '../protocol/plaintext-marker.js';
 import { callWithin } from './call-within.js';
+import { type Asker, type AskWorker, limitQuestions, TooManyQuestionsError, TOWLINE } from './questions.js';
 
 /** What the server knows about a flow without asking a worker. */
 export interface FlowFacts {
@@ -41,33 +41,18 @@ export interface FlowReader {
   facts(flowId: string): Promise<FlowFacts | undefined>;
   /** The flow's own report: its result if it closed, else its worker's answer; undefined if none answers in time. */
   report(flowId: string): Promise<FlowReport | undefined>;
-  /** The same, only from a worker: for a flow that is known to be open. */
-  reportOfOpen(flowId: string): Promise<FlowReport | undefined>;
-  /** The flow as JSON, from its worker or, if none answers, from what the server knows. */
-  show(flowId: string): Promise<FlowWithMoney | undefined>;
+  /** The same, only from a worker: for a flow that is known to be open. @throws TooManyQuestionsError */
+  reportOfOpen(flowId: string, asker: Asker): Promise<FlowReport | undefined>;
+  /**
+   * The flow as JSON, from its worker or, if none answers, from what the server knows.
+   * @throws TooManyQuestionsError to an order: who orders must know what the flow waits for
+   */
+  show(flowId: string, asker: Asker): Promise<FlowWithMoney | undefined>;
 }
 
 const FACTS_WITHIN_MS = 5_000;
 const CLOSING_WITHIN_MS = 3_000;
 const REPORT_WITHIN_MS = 3_000;
-const ASKED_AT_ONCE = 16;
-const MOST_WAITING = 1_024;
-
-/** Asks a worker, if its turn comes within that time. Undefined if it does not, or if no worker answers. */
-export type AskWorker = <T>(withinMs: number, ask: () => Promise<T>) => Promise<T | undefined>;
-
-/** For all callers together: a question to a worker may cost it a replay, in the slots of flows that move money. */
-export function limitQuestions(): AskWorker {
-  const places = bulkhead(ASKED_AT_ONCE, MOST_WAITING);
-  return async (withinMs, ask) => {
-    const endsAtMs = performance.now() + withinMs;
-    try {
-      return await places.execute(async () => (performance.now() < endsAtMs ? ask() : undefined));
-    } catch {
-      return undefined;
-    }
-  };
-}
 
 export function createFlowReader(
   client: Client,
@@ -76,9 +61,9 @@ export function createFlowReader(
   const within = <T>(ms: number, ask: () => Promise<T>) => callWithin(client, ms, ask);
   const askWorker = options.askWorker ?? limitQuestions();
 
-  async function reportOf({ flowId, isOpen }: FlowFacts): Promise<FlowReport | undefined> {
+  async function reportOf({ flowId, isOpen }: FlowFacts, asker: Asker): Promise<FlowReport | undefined> {
     const said = isOpen ? undefined : await within(CLOSING_WITHIN_MS, () => closingReport(client, flowId));
-    return said ?? reader.reportOfOpen(flowId);
+    return said ?? reader.reportOfOpen(flowId, asker);
   }
 
   const reader: FlowReader = {
@@ -109,34 +94,42 @@ export function createFlowReader(
     async report(flowId) {
       try {
         const facts = await reader.facts(flowId);
-        return facts === undefined ? undefined : await reportOf(facts);
+        return facts === undefined ? undefined : await reportOf(facts, TOWLINE);
       } catch {
         // If Temporal does not answer, no worker is asked either.
         return undefined;
       }
     },
 
-    async reportOfOpen(flowId) {
+    async reportOfOpen(flowId, asker) {
       const withinMs = options.reportWithinMs ?? REPORT_WITHIN_MS;
       const ask = () => client.workflow.getHandle(flowId).query<FlowReport>(FLOW_QUERY);
-      // Too many ask, or no worker answers, or one cannot replay this flow: the caller continues with what is known.
-      return askWorker(withinMs, () => within(withinMs, ask));
+      // No worker answers, or one cannot replay this flow: the caller continues with what is known.
+      return askWorker(asker, withinMs, () => within(withinMs, ask));
     },
 
-    async show(flowId) {
+    async show(flowId, asker) {
       if (parseFlowId(flowId) === undefined) return undefined;
       const facts = await reader.facts(flowId);
       if (facts === undefined) return undefined;
-      const report = await reportOf(facts).catch(() => undefined);
-      return viewOf(facts, report?.view);
+      try {
+        return viewOf(facts, (await reportOf(facts, asker))?.view);
+      } catch (error) {
+        const isFull = error instanceof TooManyQuestionsError;
+        if (isFull && asker.isOrder === true) throw error;
+        return viewOf(facts, undefined, isFull ? error.message : undefined);
+      }
     },
   };
   return reader;
 }
 
-/** A flow that was terminated in the UI could not report that itself: it is parked, for a person. */
-export function viewOf(facts: FlowFacts, reported: FlowView | undefined): FlowWithMoney {
-  const view = { ...(reported ?? viewWithoutWorker(facts)), ...facts.money };
+/**
+ * A flow that was terminated in the UI could not report that itself: it is parked, for a person.
+ * @param why there is no report. @default that no worker answered
+ */
+export function viewOf(facts: FlowFacts, reported: FlowView | undefined, why?: string): FlowWithMoney {
+  const view = { ...(reported ?? viewWithoutWorker(facts, why)), ...facts.money };
   if (facts.status !== 'TERMINATED' && facts.status !== 'TIMED_OUT') return view;
   const since = (facts.closedAt ?? facts.startedAt).toISOString();
   const evidence = { stage: view.stage, note: 'The flow was terminated and did not end by itself.' };
@@ -217,7 +210,7 @@ function reportIn(value: unknown): FlowReport | undefined {
 }
 
 /** A flow as JSON from what the server knows: state and times, without stage, timeline and reasons. */
-function viewWithoutWorker(facts: FlowFacts): FlowView {
+function viewWithoutWorker(facts: FlowFacts, why = 'no worker answered in time'): FlowView {
   const { kind, reference } = parseFlowId(facts.flowId) ?? {
     kind: 'bridge-transfer' as const,
     reference: facts.flowId,
@@ -228,7 +221,7 @@ function viewWithoutWorker(facts: FlowFacts): FlowView {
     reference,
     flowId: facts.flowId,
     state: facts.state,
-    stage: `not reported: ${foreignType(facts) ?? 'no worker answered in time'}`,
+    stage: `not reported: ${foreignType(facts) ?? why}`,
     serviceReference: null,
     startedAt: facts.startedAt.toISOString(),
     updatedAt: (facts.closedAt ?? facts.startedAt).toISOString(),

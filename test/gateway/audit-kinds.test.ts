@@ -55,6 +55,8 @@ describe('the audit log, read by GET /audit,', () => {
     const other = { flowId: flow, reference };
     const { body } = sample('sendCrypto', reference);
     const { shop, alice, bob, root } = as;
+    // Nobody answers there.
+    const callbackUrl = 'http://127.0.0.1:9/';
     await stack.control('POST', '/scenarios', { reference, ending: 'never' });
     const before = await newest();
     const words = async () =>
@@ -63,13 +65,15 @@ describe('the audit log, read by GET /audit,', () => {
         .filter(({ kind }) => kind !== 'chain')
         .map(({ kind, actor, action }) => [kind, actor, action].filter(Boolean).join(' '));
 
-    await expectStatus(201, shop.post('/flows/crypto-send', { ...body, deadlineSeconds: 3_600 }));
+    await expectStatus(201, shop.post('/flows/crypto-send', { ...body, callbackUrl, deadlineSeconds: 3_600 }));
     await until(
       'its claim to be answered',
       async () => (await stack.store.claims.ofFlow(flow))[0]?.phase === 'answered',
     );
     await expectStatus(200, shop.get(`/flows/${flow}/answers`));
     await expectStatus(200, shop.get(`${PATHS.send}/${reference}`));
+    const toSend = async () => (await shop.get(`/flows/${flow}/callbacks`)).body['state'];
+    await until('a callback to be sent', async () => (await toSend()) !== 'none');
     await stack.client.workflow.getHandle(flow).terminate();
     const state = async () => (await shop.get(`/flows/${flow}`)).body['state'];
     await until('it to be parked', async () => (await state()) === 'parked');
@@ -84,7 +88,7 @@ describe('the audit log, read by GET /audit,', () => {
     await stack.store.inbox.settle([{ id: event.id, state: 'late' }]);
     await expectStatus(200, alice.get(`/events/${event.id}`));
     await expectStatus(200, alice.post(`/events/${event.id}/replay`, {}));
-    await expectStatus(404, alice.send('POST', `/flows/${flow}/callbacks/resend`));
+    await expectStatus(200, alice.send('POST', `/flows/${flow}/callbacks/resend`));
     await expectStatus(200, alice.post('/codec/decode', { payloads: [] }));
     await expectStatus(200, root.get(PATHS.key));
     const isSettled = async () =>

@@ -18,7 +18,7 @@ describe('the starters of a flow', () => {
       store,
       reader: { facts: async (asked: string) => (existing.has(asked) ? ({} as FlowFacts) : undefined) },
       logger: pino({ level: 'silent' }),
-      ofRefusals: { take: () => () => undefined },
+      budget: { take: () => () => undefined },
     };
     const [kind, reference] = flowId.split('/') as ['onramp', string];
     const request = { definition: {}, address: { kind, reference, flowId }, input: {} };

@@ -52,7 +52,7 @@ describe('an order that needs two persons by default', () => {
       client,
       settings: { fourEyes: FOUR_EYES },
       reader: { facts: async () => ({ isOpen: true }) as FlowFacts, show: async () => view },
-      ofRefusals: { take: () => () => undefined },
+      budget: { take: () => () => undefined },
       logger: pino({ enabled: false }),
     } as unknown as FlowOperationDeps;
     const by = async (name: string, choice: Record<string, string> = {}) => {

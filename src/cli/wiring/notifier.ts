@@ -8,6 +8,7 @@ import type { DueMatter } from '../../store/matters.js';
 import type { Store } from '../../store/store.js';
 import { createCallbackHandles } from '../../temporal/callback-handle.js';
 import { createFlowReader } from '../../temporal/flow-handle.js';
+import { TOWLINE } from '../../temporal/questions.js';
 import { uiUrlOf } from './temporal.js';
 
 /**
@@ -57,10 +58,10 @@ export function stillOpenAt(client: Client, store: Store): (matter: DueMatter) =
     if (flowId === undefined) return true;
     try {
       if (kind === 'callback_undelivered') {
-        const facts = await callbacks.facts(flowId);
+        const facts = await callbacks.facts(flowId, TOWLINE);
         return facts !== undefined && (facts.report?.state ?? 'undelivered') === 'undelivered';
       }
-      const shown = await reader.show(flowId);
+      const shown = await reader.show(flowId, TOWLINE);
       const view = shown && (await resolvedView(shown, store));
       if (view === undefined || view.state !== 'parked') return false;
       // Terminated, or no worker answered: a person is needed.

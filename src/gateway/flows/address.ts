@@ -4,6 +4,7 @@ import type { Flow as FlowJson, FlowWithMoney, ProposedOrder } from '../../proto
 import type { Outcome, Parked, TimelineEntry } from '../../protocol/messages.js';
 import { FLOW_KINDS, FLOW_STATES } from '../../protocol/vocabulary.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
+import type { Asker } from '../../temporal/questions.js';
 import { callbackUrlProblem } from '../../callbacks/index.js';
 import type { Settings } from '../../config/settings-shape.js';
 import type { FlowAddress } from '../http/flow-path.js';
@@ -72,9 +73,13 @@ export const Flow = z.object({
   proposal: proposal(),
 } satisfies MembersOf<FlowJson>);
 
-/** @throws Refusal 404 if it does not exist */
-export async function shownFlow(reader: Pick<FlowReader, 'show'>, address: FlowAddress): Promise<FlowWithMoney> {
-  const view = await reader.show(address.flowId);
+/** @throws Refusal 404 if it does not exist; to an order TooManyQuestionsError */
+export async function shownFlow(
+  reader: Pick<FlowReader, 'show'>,
+  address: FlowAddress,
+  asker: Asker,
+): Promise<FlowWithMoney> {
+  const view = await reader.show(address.flowId, asker);
   if (view !== undefined) return view;
   throw noSuchFlow(address);
 }

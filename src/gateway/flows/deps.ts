@@ -10,7 +10,8 @@ import type { Settler } from '../dispatch/settler.js';
 import type { FlowWatch } from './flow-watch.js';
 import type { ParkedSince } from './parked-since.js';
 import type { TokenCheck } from '../http/bearer-token.js';
-import type { RateLimit, TakePages } from '../http/rate-limit.js';
+import type { Budget } from '../http/budget.js';
+import type { TakePages } from '../http/rate-limit.js';
 import type { Readings } from './readings.js';
 
 /**
@@ -41,8 +42,8 @@ export interface FlowOperationDeps {
   readonly settler: Pick<Settler, 'checkSoon'>;
   readonly cards: CardIntake;
   readonly readings: Readings;
-  /** Of refused orders and starts. */
-  readonly ofRefusals: RateLimit;
+  /** Of what a name may leave behind. */
+  readonly budget: Budget;
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;

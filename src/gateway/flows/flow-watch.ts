@@ -1,5 +1,6 @@
 import { pause, systemClock, type Clock } from '../../clock.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
+import type { Asker } from '../../temporal/questions.js';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
@@ -70,15 +71,17 @@ export function createFlowWatch(
       });
     },
 
-    show: shared((flowId: string) => reader.show(flowId)),
+    show: shared((flowId: string, asker: Asker) => reader.show(flowId, asker)),
   };
 }
 
 /** At most one query at a time for each name; its answer goes to everyone who asks meanwhile. */
-function shared<T>(ask: (name: string) => Promise<T>): (name: string) => Promise<T> {
+function shared<T, Rest extends unknown[]>(
+  ask: (name: string, ...rest: Rest) => Promise<T>,
+): (name: string, ...rest: Rest) => Promise<T> {
   const open = new Map<string, Promise<T>>();
-  return (name) => {
-    const asked = open.get(name) ?? ask(name).finally(() => open.delete(name));
+  return (name, ...rest) => {
+    const asked = open.get(name) ?? ask(name, ...rest).finally(() => open.delete(name));
     open.set(name, asked);
     return asked;
   };

@@ -14,9 +14,8 @@ import { traced } from '../../tracing.js';
 import type { AuditNote } from '../../store/audit.js';
 import { proofOfOrder } from '../../store/order-proof.js';
 import type { Proposal } from '../../store/proposal.js';
-import { type Caller, whoIs } from '../http/bearer-token.js';
+import { asOrder, type Caller, whoIs } from '../http/bearer-token.js';
 import { type FlowAddress, flowAddress } from '../http/flow-path.js';
-import { createRateLimit, type RateLimit } from '../http/rate-limit.js';
 import { mayOrder } from '../http/may-order.js';
 import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { shownFlow } from './address.js';
@@ -130,24 +129,18 @@ export function createRoleRefusals(
 }
 
 /**
- * For each person, flow and order: twenty refusals at once, then one a minute. Every order and every refusal is an entry
- * of the audit log, which is kept for ever: one person must not fill it.
- */
-export const createRefusalLimit = (monotonicMs: () => number): RateLimit => createRateLimit(1 / 60, monotonicMs, 1_200);
-
-/**
  * Runs an order; if it is refused, that is recorded, unless what it is about does not exist.
  *
  * @throws Refusal 429, with no entry, if the same order was refused too often; what `work` throws
  */
 export async function recordingRefusals<T>(
-  deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'ofRefusals'>,
+  deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'budget'>,
   about: Omit<AuditNote, 'kind' | 'details'>,
   note: string | undefined,
   work: () => Promise<T>,
   isRefused = (error: unknown): boolean => error instanceof Refusal && error.status < 500,
 ): Promise<T> {
-  const charge = () => deps.ofRefusals.take(JSON.stringify([about.actor, about.flowId, about.action]));
+  const charge = () => deps.budget.take({ ...about, kind: 'refused' });
   // Only asked whether there is room: what is under way and is not refused takes none, however often it is repeated.
   charge()();
   try {
@@ -249,23 +242,24 @@ export async function giveOrder(
 ): Promise<{ readonly view: FlowWithMoney; readonly isProposed: boolean }> {
   const { store, client, reader, logger } = deps;
   const { flowId } = address;
+  const asker = asOrder(caller);
   const { update, action, content } = order;
   const about = { flowId, action, ...whoIs(caller) };
   const showsWhatItIsFor = update === UPDATES.resolve || update === UPDATES.approveQuote;
   // Nothing is decided about a flow that does not exist or has ended, and there are any number of those: no entry.
   const found = await reader.facts(flowId);
   if (found?.isOpen !== true) {
-    const view = await resolvedView(await shownFlow(reader, address), store);
+    const view = await resolvedView(await shownFlow(reader, address, asker), store);
     if (isDone(view)) return { view, isProposed: false };
     throw hasEnded(view);
   }
   return recordingRefusals(deps, about, content.note, async () => {
-    const before = showsWhatItIsFor ? await shownFlow(reader, address) : undefined;
+    const before = showsWhatItIsFor ? await shownFlow(reader, address, asker) : undefined;
     if (update === UPDATES.approveQuote && before !== undefined) requireApprovalIsAwaited(before);
     const admitted = await admitOrder(deps, caller, address, order, before);
     if (admitted === undefined) {
       logger.info({ flowId, action, actor: caller.name }, 'a person proposed an order');
-      return { view: await shownFlow(reader, address), isProposed: true };
+      return { view: await shownFlow(reader, address, asker), isProposed: true };
     }
     const { id, actor, second, note, proposal } = admitted;
     const since = update === UPDATES.resolve ? before?.parked?.since : undefined;
@@ -273,7 +267,7 @@ export async function giveOrder(
     const proof = proofOfOrder(store, { flowId, update, order: said }, { id, second });
     const outcome = await orderFlow(client, flowId, { update, id, order: { ...said, proof } });
     if (proposal !== undefined && outcome.kind !== 'no-answer') await store.proposals.end(proposal, true);
-    const view = await shownFlow(reader, address);
+    const view = await shownFlow(reader, address, asker);
     if (outcome.kind === 'not-found' && isDone(view)) return { view, isProposed: false };
     const facts = outcome.kind === 'no-answer' ? await reader.facts(flowId) : undefined;
     requireTaken(outcome, view, facts && foreignType(facts));

@@ -4,7 +4,7 @@ import { untilProblem } from '../../protocol/until.js';
 import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
 import type { Flow as FlowJson, FlowWithMoney } from '../../protocol/gateway-json.js';
 import { EVERY_PARK_ACTION, type ParkAction, UPDATES } from '../../protocol/vocabulary.js';
-import { type Caller, whoIs } from '../http/bearer-token.js';
+import { asOrder, type Caller, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
@@ -229,10 +229,10 @@ async function withdrawFromFlow(
 ): Promise<FlowJson> {
   const { reader, logger } = deps;
   const { flowId, reference } = address;
-  const before = await flowJson(deps, await shownFlow(reader, address));
+  const before = await flowJson(deps, await shownFlow(reader, address, asOrder(caller)));
   const waits = topicOf(before);
   if (waits === undefined) throw notNow(before, reference);
   await withdrawProposal(deps, caller, { flowId, ...waits }, why);
   logger.info({ flowId, actor: caller.name }, 'a proposed order was withdrawn');
-  return flowJson(deps, await shownFlow(reader, address));
+  return flowJson(deps, await shownFlow(reader, address, asOrder(caller)));
 }

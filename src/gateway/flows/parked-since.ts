@@ -1,5 +1,6 @@
 import { systemClock, type Clock } from '../../clock.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
+import type { Asker } from '../../temporal/questions.js';
 
 export interface ParkedRun {
   readonly flowId: string;
@@ -13,8 +14,9 @@ export interface ParkedRun {
  */
 export type ParkedSince = (flows: readonly ParkedRun[]) => Promise<ReadonlyMap<string, string>>;
 
-/** For all lists of the gateway: asking a flow may cost a worker a replay, in the slots of flows that move money. */
-const ASKED_AT_ONCE = 16;
+/** For all lists of the gateway, which share their questions. */
+const LISTS: Asker = { name: 'lists' };
+const ASKED_AT_ONCE = 4;
 /** A list waits this long at most. */
 const WITHIN_MS = 4_000;
 const KNOWN_FOR_MS = 60_000;
@@ -36,7 +38,7 @@ export function createParkedSince(reader: Pick<FlowReader, 'reportOfOpen'>, cloc
   let asking = 0;
 
   async function ask(key: string, { flowId }: Question): Promise<string | undefined> {
-    const since = (await reader.reportOfOpen(flowId).catch(() => undefined))?.view.parked?.since;
+    const since = (await reader.reportOfOpen(flowId, LISTS).catch(() => undefined))?.view.parked?.since;
     if (since === undefined) return undefined;
     known.delete(key);
     known.set(key, { since, untilMs: clock.monotonicMs() + KNOWN_FOR_MS });

@@ -11,7 +11,7 @@ import { isOver, type Claim, type ClaimKey } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import { NEVER_RESERVED } from '../../protocol/fingerprint.js';
 import { FIRST_EPOCH } from '../../store/deployment.js';
-import type { Caller } from '../http/bearer-token.js';
+import { asOrder, type Caller } from '../http/bearer-token.js';
 import type { FlowAddress } from '../http/flow-path.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { shownFlow } from './address.js';
@@ -35,7 +35,7 @@ export async function resolveTerminated(
   const { action } = order;
   const { claims, matters, proposals } = deps.store;
   const found = await claims.ofFlow(flowId);
-  const before = await resolvedView(await shownFlow(deps.reader, address), deps.store);
+  const before = await resolvedView(await shownFlow(deps.reader, address, asOrder(caller)), deps.store);
   const actions = sendsMoney(address) ? await legalFor(deps.store, address, found) : [];
   if (!actions.some((legal) => legal === action)) {
     const legal = actions.length === 0 ? 'It waits for no decision now.' : `Legal now: ${actions.join(', ')}.`;
@@ -90,7 +90,7 @@ export async function resolveTerminated(
   if (action === 'close-not-executed') await requireNoProofAgainst(deps.store, address, action);
   // If the store fails, the next reminder finds it decided.
   if (before.parked !== null) await matters.resolve(parkedMatterId(flowId, before.parked.since)).catch(() => undefined);
-  return { view: await shownFlow(deps.reader, address), isProposed: false };
+  return { view: await shownFlow(deps.reader, address, asOrder(caller)), isProposed: false };
 }
 
 /** A claim of the flow may be one that its kind may use. */

@@ -1,8 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { FlowWithMoney, ServiceAnswer, ServiceAnswers } from '../../protocol/gateway-json.js';
+import type { ServiceAnswer, ServiceAnswers } from '../../protocol/gateway-json.js';
 import type { Claim } from '../../store/claim.js';
 import type { MembersOf } from '../http/openapi.js';
+import type { Asker } from '../../temporal/questions.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { whenAnswered } from '../http/places.js';
 import { Refusal } from '../http/refusal.js';
@@ -60,7 +61,7 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
       summary: 'Shows a flow.',
       answers: shown,
     },
-    async ({ params }) => flowJson(deps, await shownFlow(deps.reader, addressOf(params))),
+    async ({ caller, params }) => flowJson(deps, await shownFlow(deps.reader, addressOf(params), caller)),
   );
   addRoute(
     server,
@@ -74,8 +75,10 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
       query: WaitQuery,
       answers: shown,
     },
-    async ({ request, params, query: { timeoutSeconds } }) =>
-      flowJson(deps, await waitForFlow(deps, addressOf(params), timeoutSeconds, request)),
+    async ({ request, caller, params, query: { timeoutSeconds } }) => {
+      await waitForFlow(deps, addressOf(params), timeoutSeconds, request);
+      return flowJson(deps, await shownFlow(deps.watch, addressOf(params), caller));
+    },
   );
   addRoute(
     server,
@@ -91,7 +94,7 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
     },
     async ({ params, caller }) => {
       const address = addressOf(params);
-      const answers = await answersOfFlow(deps, address);
+      const answers = await answersOfFlow(deps, address, caller);
       // Before they are shown, and not for flows that do not exist: there are any number of those.
       await deps.readings.record(caller, { kind: 'read-answers', flowId: address.flowId });
       return answers;
@@ -104,10 +107,10 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
  * The service's answers to the flow's POSTs so far, oldest first: where to send a customer (`redirect_url`), or what
  * they have to pay. They may hold personal data, and are in no list and no log.
  */
-async function answersOfFlow(deps: FlowOperationDeps, address: FlowAddress): Promise<ServiceAnswers> {
+async function answersOfFlow(deps: FlowOperationDeps, address: FlowAddress, asker: Asker): Promise<ServiceAnswers> {
   const claims = await deps.store.claims.ofFlow(address.flowId);
   // Without a claim nothing was sent; a flow that does not exist is a 404 and not an empty list.
-  if (claims.length === 0) await shownFlow(deps.reader, address);
+  if (claims.length === 0) await shownFlow(deps.reader, address, asker);
   return { flowId: address.flowId, answers: claims.flatMap(answerOf) };
 }
 
@@ -122,15 +125,15 @@ function answerOf({ operation, phase, answer, rejection, erased }: Claim): Servi
 }
 
 /**
- * `GET …/wait`: the flow as soon as it ended or parked, or its current state when the time is up. Queries only the
- * server, which knows both; the worker is queried once, at the end.
+ * Until the flow ended or parked, or the time is up. Queries only the server, which knows both; the worker is queried
+ * once, when it is shown.
  */
 async function waitForFlow(
   deps: FlowOperationDeps,
   address: FlowAddress,
   timeoutSeconds: number,
   request: FastifyRequest,
-): Promise<FlowWithMoney> {
+): Promise<void> {
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(), timeoutSeconds * 1_000);
   whenAnswered(request, () => over.abort());
@@ -139,5 +142,4 @@ async function waitForFlow(
   } finally {
     clearTimeout(timer);
   }
-  return shownFlow(deps.watch, address);
 }

@@ -73,7 +73,7 @@ async function startOrFind(
     }),
   );
   void reply.header('location', `/flows/${kind}/${reference}`);
-  if (!started) return { started, view: await flowJson(deps, await shownFlow(deps.reader, address)) };
+  if (!started) return { started, view: await flowJson(deps, await shownFlow(deps.reader, address, caller)) };
   deps.dispatcher.releaseWaiting(flowId);
   void reply.code(201);
   const view = viewOfNewFlow(flowId, new Date(deps.nowMs()), definition.moneyOf?.(input));
@@ -136,7 +136,7 @@ interface StartRequest {
  * @throws StoreUnavailableError: then nothing is started; Refusal 429; what `start` throws
  */
 export async function recordingStart<T>(
-  deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'ofRefusals'> & { readonly reader: Pick<FlowReader, 'facts'> },
+  deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'budget'> & { readonly reader: Pick<FlowReader, 'facts'> },
   caller: Caller,
   { definition, address: { flowId, reference }, input }: StartRequest,
   start: () => Promise<T>,

@@ -4,6 +4,7 @@ import type { Live } from '../../config/secret-files.js';
 import type { GatewayToken } from '../../config/gateway-tokens.js';
 import { type Permission, rolesWith } from '../../protocol/permissions.js';
 import type { AuditMeans } from '../../protocol/audit.js';
+import type { Asker } from '../../temporal/questions.js';
 import type { KnownNetworks } from './known-networks.js';
 import { type Caller, mayOrder } from './may-order.js';
 import type { OidcCheck } from './oidc.js';
@@ -13,6 +14,9 @@ import { networkOf, type RateLimit } from './rate-limit.js';
 import { Refusal, TokenRefusal } from './refusal.js';
 
 export type { Caller };
+
+/** Who gives an order asks workers in the places that are kept for orders. */
+export const asOrder = ({ name }: Pick<Caller, 'name'>): Asker => ({ name, isOrder: true });
 
 /** The name in the audit log. */
 export const whoIs = ({ name, role, means }: Caller) => ({ actor: name, role, means });

@@ -24,11 +24,13 @@ interface Bucket {
  * A bucket for each name, in the memory of this gateway: several gateways allow several times as much.
  * @param perSecond 0: no limit
  * @param burstSeconds as much as this many seconds allow may come at once
+ * @param what plural noun for what is counted
  */
 export function createRateLimit(
   perSecond: number,
   nowMs: () => number = () => performance.now(),
   burstSeconds: number = BURST_SECONDS,
+  what = 'requests',
 ): RateLimit {
   const buckets = new Map<string, Bucket>();
   const most = perSecond * burstSeconds;
@@ -61,7 +63,7 @@ export function createRateLimit(
       if (lacking > 0) {
         const seconds = Math.ceil(lacking / perSecond);
         const most = perSecond < 1 ? `${perSecond * 60} a minute` : `${perSecond} a second`;
-        throw new Refusal(429, `Too many requests: at most ${most}. Try again later.`, {}, seconds);
+        throw new Refusal(429, `Too many ${what}: at most ${most}. Try again later.`, {}, seconds);
       }
       // Filled up to `most` at the next call.
       return (unused = units) => void (bucket.left += unused);

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import { StoreUnavailableError } from '../../store/store-errors.js';
 import { isOutage } from '../../temporal/connection.js';
+import { TooManyQuestionsError } from '../../temporal/questions.js';
 import { REFUSAL_CODES, type RefusalCode } from '../../protocol/refusals.js';
 import type { MembersOf } from './openapi.js';
 
@@ -204,6 +205,10 @@ export function createErrorHandler(logger: Logger) {
         : 'The request could not be stored. Send it again.';
       const code = error.isOfAudit ? 'audit_unavailable' : 'store_unavailable';
       return refuse(503, why, { code }, RETRY_AFTER_SECONDS);
+    }
+    if (error instanceof TooManyQuestionsError) {
+      const why = `${error.message}. Send it again.`;
+      return refuse(error.isOwn ? 429 : 503, why, { code: 'too_many_questions' }, RETRY_AFTER_SECONDS);
     }
     if (isOutage(error)) {
       logger.error({ requestId: request.id, error: errorForLog(error) }, 'Temporal cannot be reached');

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { CallbackHandles, CallbackFacts, ListedCallbacks } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
+import type { Asker } from '../../temporal/questions.js';
 import { FLOW_KINDS, FLOW_STATES, parseFlowId } from '../../protocol/vocabulary.js';
 import type {
   CallbackJson,
@@ -12,7 +13,7 @@ import type {
   ListedCallbacksJson,
 } from '../../protocol/gateway-json.js';
 import type { Store } from '../../store/store.js';
-import { type TokenCheck, whoIs } from '../http/bearer-token.js';
+import { asOrder, type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import type { TakePages } from '../http/rate-limit.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
@@ -84,8 +85,8 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
   const { callbacks, reader, store, tokens, logger } = deps;
   const openCircuits = remembered(deps.monotonicMs, () => callbacks.openCircuits(), CIRCUITS_KNOWN_FOR_MS);
 
-  const shown = async (address: FlowAddress) => {
-    const facts = await callbacks.facts(address.flowId);
+  const shown = async (address: FlowAddress, asker: Asker) => {
+    const facts = await callbacks.facts(address.flowId, asker);
     if (facts === undefined && (await reader.facts(address.flowId)) === undefined) {
       throw new Refusal(404, `There is no flow ${address.flowId}.`, { reference: address.reference });
     }
@@ -128,7 +129,7 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       permission: 'view',
       answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
     },
-    ({ params }) => shown(addressOf(params)),
+    ({ caller, params }) => shown(addressOf(params), caller),
   );
   addRoute(
     server,
@@ -147,13 +148,14 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       const address = addressOf(params);
       const { flowId, reference } = address;
       const actor = caller.name;
+      const nothingSent = `Nothing was sent for ${flowId}: it has no callbackUrl, or has not changed yet.`;
+      // There is any number of flows that never were: no entry.
+      if ((await callbacks.facts(flowId, asOrder(caller))) === undefined) {
+        throw new Refusal(404, nothingSent, { reference });
+      }
       await store.audit.append({ ...whoIs(caller), kind: 'resend-callback', flowId });
       const outcome = await callbacks.resend(flowId, actor);
-      if (outcome === 'not-found') {
-        throw new Refusal(404, `Nothing was sent for ${flowId}: it has no callbackUrl, or has not changed yet.`, {
-          reference,
-        });
-      }
+      if (outcome === 'not-found') throw new Refusal(404, nothingSent, { reference });
       if (outcome === 'no-answer')
         throw new Refusal(
           503,
@@ -162,7 +164,7 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
           RETRY_AFTER_SECONDS,
         );
       logger.info({ flowId, actor }, 'a person sent a callback again');
-      return shown(address);
+      return shown(address, asOrder(caller));
     },
   );
 }

@@ -11,7 +11,8 @@ import { proposedOrder } from '../flows/second-person.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { Caller, TokenCheck } from '../http/bearer-token.js';
 import { addressOf, FlowParams } from '../http/flow-path.js';
-import { readCharged, type RateLimit, type TakePages } from '../http/rate-limit.js';
+import type { Budget } from '../http/budget.js';
+import { readCharged, type TakePages } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
@@ -26,8 +27,7 @@ export interface EventRoutesDeps {
   readonly readings: Readings;
   /** Of the lists of the store. */
   readonly takeStoredPages: TakePages;
-  /** Of refused orders to trust an event. */
-  readonly ofRefusals: RateLimit;
+  readonly budget: Budget;
   readonly logger: Logger;
 }
 

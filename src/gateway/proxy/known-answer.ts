@@ -64,7 +64,7 @@ export async function answerOfClaim(
   claim: Claim | undefined,
 ): Promise<boolean> {
   const { phase } = claim ?? {};
-  if (phase === 'rejected' && (await isContradicted(deps, request.address.flowId))) return false;
+  if (phase === 'rejected' && (await isContradicted(deps, request))) return false;
   if (phase === 'answered' && isOfAnother(request, claim?.answer)) return false;
   if (claim?.erased) erasedAnswer(reply, request, claim);
   else if (phase === 'answered') accepted(reply, request, claim?.answer, claim?.kept);
@@ -74,10 +74,13 @@ export async function answerOfClaim(
 }
 
 /** A trusted event came although the service refused the POST: until the flow has failed, it may have been executed. */
-async function isContradicted({ store, reader }: ProxyDeps, flowId: string): Promise<boolean> {
+async function isContradicted(
+  { store, reader }: ProxyDeps,
+  { address: { flowId }, asker }: MoneyRequest,
+): Promise<boolean> {
   const events = await store.inbox.list({ flowId, trusted: true, limit: 1, bodies: false });
   if (events.length === 0) return false;
-  const shown = await reader.show(flowId);
+  const shown = await reader.show(flowId, asker);
   return shown !== undefined && !hasFailed(await resolvedView(shown, store));
 }
 
@@ -115,7 +118,7 @@ export async function answerByState(
   const { operation, address, name } = request;
   const claim = await claimOf(deps, request);
   if (await answerOfClaim(deps, reply, request, claim)) return;
-  const shown = await deps.reader.show(address.flowId);
+  const shown = await deps.reader.show(address.flowId, request.asker);
   if (shown === undefined) {
     const message = 'Temporal did not take the request in time. Send it again: one reference is one flow.';
     const { reference } = address;

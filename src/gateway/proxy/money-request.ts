@@ -4,6 +4,8 @@ import type { FlowDefinition } from '../../flows/flow.js';
 import { flowOf } from '../../flows/index.js';
 import { FLOW_KINDS } from '../../protocol/vocabulary.js';
 import { checkedInput, withTimeScale } from '../flows/start.js';
+import type { Asker } from '../../temporal/questions.js';
+import { asOrder, type Caller } from '../http/bearer-token.js';
 import { type FlowAddress, parseBody } from '../http/flow-path.js';
 import type { ProxyDeps } from './deps.js';
 
@@ -14,6 +16,7 @@ export interface MoneyRequest {
   readonly definition: FlowDefinition;
   readonly address: FlowAddress;
   readonly input: unknown;
+  readonly asker: Asker;
 }
 
 /** Parses the body by the operation's own strict schema; if the interface allows a missing reference, ours is added. */
@@ -31,12 +34,13 @@ export function checkedBody(
 /** @param body from `checkedBody`; for a card deposit with the card's token in place of the card */
 export async function moneyRequest(
   deps: ProxyDeps,
+  caller: Caller,
   name: MoneyOperationName,
   body: Readonly<Record<string, unknown>>,
 ): Promise<MoneyRequest> {
   const { kind, inputOf } = routeOf(name);
   const checked = await checkedInput(deps, kind, withTimeScale(deps, inputOf(body)));
-  return { name, operation: operations[name], ...checked };
+  return { name, operation: operations[name], asker: asOrder(caller), ...checked };
 }
 
 /** The kind of flow that carries a money operation out, by its definition. A test finds an operation without one. */

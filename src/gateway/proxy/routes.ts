@@ -117,7 +117,7 @@ async function submit(
   { reply, caller }: MoneyPost,
 ): Promise<void> {
   const requestOf = async (taken: Readonly<Record<string, unknown>>) => {
-    const made = await moneyRequest(deps, name, taken);
+    const made = await moneyRequest(deps, caller, name, taken);
     reply.request.flowId = made.address.flowId;
     return made;
   };

@@ -23,7 +23,7 @@ export function requestOf(name: keyof typeof KINDS, more: object = {}): MoneyReq
   const parsed = operations[name].body.parse({ ...bodyOf(reference), ...more }) as Record<string, unknown>;
   const input: unknown = definition.input.parse(definition.carriesOut?.[name]?.(parsed));
   const address = { kind, reference, flowId: flowIdOf(kind, reference) };
-  return { name, operation: operations[name], definition, address, input };
+  return { name, operation: operations[name], definition, address, input, asker: { name: 'shop', isOrder: true } };
 }
 
 interface Said {

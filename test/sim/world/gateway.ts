@@ -152,7 +152,8 @@ export function createSimGateway(deps: {
       dispatcher.releaseWaiting(found.flowId);
       return found;
     },
-    showTerminated: async (address) => resolvedView(await shownFlow(reader, address), store),
+    showTerminated: async (address) =>
+      resolvedView(await shownFlow(reader, address, { name: 'person', isOrder: true }), store),
     async resolveTerminated(address, action, note) {
       const facts = await reader.facts(address.flowId);
       if (facts === undefined || !isTerminated(facts.status)) throw new Error('it is not terminated any more');
