@@ -184,7 +184,7 @@ export const NAMED: readonly Mutant[] = [
   },
   {
     name: 'repeat-against-any-word',
-    story: 'an order sends again against a trusted event whose word is not on the list of its operation',
+    story: 'a POST goes out against a trusted event whose word reports no end',
     plants: ['repeat-against-any-word'],
     tests: ['test/store/submit-under-claim.test.ts'],
   },

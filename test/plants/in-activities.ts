@@ -14,6 +14,7 @@ import type * as timing from '../../activities/timing.js';
 import type * as invoicePayment from '../../src/flows/invoice-payment.js';
 import { NEVER_RESERVED } from '../../src/protocol/fingerprint.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
+import { isFinal, wordsThat } from '../../src/protocol/statuses.js';
 import { isRefundReference, refundReferenceOf } from '../../src/protocol/vocabulary.js';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { ClaimStore, ContradictionGuard } from '../../src/store/claim.js';
@@ -163,11 +164,8 @@ export const plants = {
   ],
   'repeat-against-any-word': [
     submittingWith((deps, submission) => [
-      withClaims(deps, (honest) => ({
-        markSending: (key, owner, unless) =>
-          honest.markSending(key, owner, unless && { ...unless, statuses: submission.guard.statuses }),
-      })),
-      submission,
+      deps,
+      { ...submission, guard: { ...submission.guard, statuses: wordsThat(isFinal) } },
     ]),
   ],
   'refusal-past-its-webhook': [
@@ -188,8 +186,11 @@ export const plants = {
   ],
   'reset-before-the-claims': [
     closingClaimsWith((honest) => ({
-      voidUnsent: async (key, unsent, reason) =>
-        unsent.fingerprint === NEVER_RESERVED ? 'void' : honest.voidUnsent(key, unsent, reason),
+      voidAllUnsent: (all, reason) =>
+        honest.voidAllUnsent(
+          all.filter(({ fingerprint }) => fingerprint !== NEVER_RESERVED),
+          reason,
+        ),
     })),
   ],
   'word-before-the-claims': [
