@@ -1,6 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { BridgeDepositRequest, SettlementReport } from '../src/contract/bridge.js';
+import type { BridgeDepositRequest, BridgeQuote, SettlementReport } from '../src/contract/bridge.js';
 import {
   QUOTE_LIFE_MS,
   quoteLifeMs,
@@ -63,6 +63,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
         fixed: fixedBy('createBridgeDeposit', input),
         quote: input.rate_id === undefined ? await firstQuote(input) : await broughtQuote(deps, input, input.rate_id),
         pin: await pinFor(deps, order),
+        ...(bridgeTransferFlow.termsOf && { terms: bridgeTransferFlow.termsOf(input) }),
         windows: windowsOf(deps),
         allowPlaintext: deps.allowPlaintext,
       };
@@ -108,12 +109,24 @@ async function quote(deps: ActivityDeps, input: BridgeTransferInput): Promise<Qu
   if (answer instanceof RejectedError) {
     throw endsFlow('quote_rejected', `The service gave no quote (${answer.httpStatus}): ${answer.message}`);
   }
+  const fee = feeInWords(answer.fees);
   return {
     rateId: answer.rate_id,
     cryptoAmount: answer.crypto_amount ?? null,
     cryptoUnit: quoteUnit(answer),
     lifeMs: quoteLifeMs(answer),
+    ...(fee !== '' && { fee }),
   };
+}
+
+function feeInWords(fees: BridgeQuote['fees']): string {
+  const { fiat_fee: fiat, fiat_fee_currency: currency, crypto_fee: crypto, crypto_fee_unit: unit } = fees ?? {};
+  const given = [
+    [fiat, readCode(currency)],
+    [crypto, readCode(unit)],
+  ].filter(([amount]) => amount != null);
+  const percent = fees?.fee_percentage == null ? [] : [`${fees.fee_percentage} %`];
+  return [...given.map(([amount, of]) => [amount, of].filter(Boolean).join(' ')), ...percent].join(', ');
 }
 
 /**

@@ -49,6 +49,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
         pin,
         windows: windowsOf(deps),
         allowPlaintext: deps.allowPlaintext,
+        ...(definition.termsOf && { terms: definition.termsOf(input) }),
         steps: Object.fromEntries(
           Object.entries(definition.submissions ?? {})
             .filter(([, submission]) => submission.isGiven?.(input) ?? true)

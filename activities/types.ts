@@ -2,7 +2,7 @@ import type { ClaimSays, LookupSays, PaidSays, Repeat } from '../src/protocol/de
 import type { BridgeStatus } from '../src/contract/vocabulary.js';
 import type { OtherRecord } from '../src/flows/echoes.js';
 import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
-import type { OrderProof, Parked, Rejection } from '../src/protocol/messages.js';
+import type { FlowTerms, OrderProof, Parked, Rejection } from '../src/protocol/messages.js';
 
 /** The deployment that the flow belongs to, pinned into the flow by its first activity. */
 export interface Pin {
@@ -130,6 +130,8 @@ export interface Quote {
   readonly cryptoUnit: string | null;
   /** Milliseconds from the quote's creation to its end, by the service's own clock. */
   readonly lifeMs: number;
+  /** What the service says it costs, for a person. */
+  readonly fee?: string;
 }
 
 /** Durations that the settings decide; milliseconds. */
@@ -156,6 +158,7 @@ export interface FlowPreparation {
   readonly allowPlaintext: boolean;
   /** The flow's POSTs by the name of their step, except those whose input comes later. */
   readonly steps: Readonly<Record<string, StepTerms>>;
+  readonly terms?: FlowTerms;
 }
 
 /** One POST of a flow: its claim, and the facts that events and looked-up records must match. */
@@ -225,6 +228,7 @@ export interface BridgePreparation {
   readonly fixed: Facts;
   /** Without figures if the caller gave a `rate_id` that never passed through a gateway of ours. */
   readonly quote: Quote;
+  readonly terms?: FlowTerms;
   readonly windows: Windows;
   readonly pin: Pin;
   /** Whether signals and updates that came unencrypted may be handled. */

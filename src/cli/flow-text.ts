@@ -1,5 +1,6 @@
 import type { Flow, ProposedOrder } from '../protocol/gateway-json.js';
 import type { Parked, TimelineEntry } from '../protocol/messages.js';
+import { termsInWords } from '../protocol/terms.js';
 import { shellWord } from '../protocol/shell-word.js';
 import { CHECK_FIRST, PARK_SENTENCES } from '../protocol/vocabulary.js';
 import type { CliContext } from './context.js';
@@ -12,7 +13,9 @@ export function flowText({ colors }: Look, flow: Flow): string {
   const { parked, outcome, proposal } = flow;
   const facts: [string, string | null][] = [
     ['state', `${paintedState({ colors }, flow.state)} (${flow.stage})`],
-    ['amount', flow.amount && `${flow.amount} ${flow.currency}`],
+    ...(flow.terms === null
+      ? [['amount', flow.amount && `${flow.amount} ${flow.currency}`] as [string, string | null]]
+      : termsInWords(flow.terms).map((line, at): [string, string] => [at === 0 ? 'moves' : '', line])),
     ['outcome', outcome === null ? null : [outcome.reason, outcome.detail].filter((part) => part !== null).join(': ')],
     ['service', flow.serviceReference],
     ['started', flow.startedAt],

@@ -14,6 +14,7 @@ import {
 } from './input.js';
 import { asItIs } from './service-interface.js';
 import { defineFlow } from './flow.js';
+import { terms } from './terms.js';
 
 export const PAYMENT_CONFIRMED_EVENT = 'payment.confirmed';
 
@@ -41,6 +42,7 @@ export const bankCheckoutFlow = defineFlow({
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Bank checkout: ${input.amount} ${input.currency}`,
   moneyOf: ({ amount, currency }) => ({ amount, currency, member: 'amount' }),
+  termsOf: ({ amount, currency, phoneNumber }) => terms({ sends: { amount, currency }, payer: phoneNumber }),
   webhooks: ['transaction.deposit.status.updated', PAYMENT_CONFIRMED_EVENT],
   submissions: {
     checkout: {

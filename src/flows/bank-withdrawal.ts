@@ -13,6 +13,7 @@ import {
 } from './input.js';
 import { asItIs } from './service-interface.js';
 import { defineFlow } from './flow.js';
+import { terms } from './terms.js';
 
 const SOUTH_AFRICA = 'ZA';
 
@@ -53,6 +54,8 @@ export const bankWithdrawalFlow = defineFlow({
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Bank withdrawal: ${input.amount} ${input.currency}`,
   moneyOf: ({ amount, currency }) => ({ amount, currency, member: 'amount' }),
+  termsOf: ({ amount, currency, bankDetails }) =>
+    terms({ sends: { amount, currency }, recipient: bankDetails.accountNumber }),
   webhooks: ['transaction.withdrawal.status.updated'],
   submissions: {
     withdraw: {

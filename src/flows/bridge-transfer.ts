@@ -13,6 +13,7 @@ import { durationMs, readTime } from '../readers/time.js';
 import { defineFlow, type EventReading } from './flow.js';
 import { hashIn } from './payment-request.js';
 import { assetFacts, factsIn } from './record-facts.js';
+import { terms } from './terms.js';
 
 /**
  * Members of a bridge event that are objects, each with the statuses of events that are not about it: "decide by
@@ -146,6 +147,13 @@ export const bridgeTransferFlow = defineFlow({
   summaryOf: (input) =>
     `Bridge transfer: ${input.amount} ${input.source_currency} → ${input.settlement.amount} ${input.settlement.currency}`,
   moneyOf: (input) => ({ amount: input.amount, currency: input.source_currency, member: 'amount' }),
+  termsOf: ({ amount, source_currency: currency, chain, settlement }) =>
+    terms({
+      sends: { amount, currency },
+      receives: { amount: settlement.amount, currency: settlement.currency },
+      recipient: settlement.recipient.phone_number ?? settlement.recipient.bank_account_number,
+      network: chain,
+    }),
   carriesOut: {
     // A caller of the service's interface has agreed to no slippage: an expired quote is only replaced by one that is
     // at least as good.

@@ -7,6 +7,7 @@ import { cardToken, maskedCard } from './capability.js';
 import { country, fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
 import { asItIs } from './service-interface.js';
 import { defineFlow } from './flow.js';
+import { terms } from './terms.js';
 
 /**
  * Input of a `card-deposit`: the body of the operation, with the token of a card in the card's place. Input is part of
@@ -34,6 +35,8 @@ export const cardDepositFlow = defineFlow({
   decidedBy: ({ cardToken: _token, masked: _masked, callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Card deposit: ${input.amount} ${input.currency}`,
   moneyOf: ({ amount, currency }) => ({ amount, currency, member: 'amount' }),
+  termsOf: ({ amount, currency, masked, phoneNumber: phone }) =>
+    terms({ sends: { amount, currency }, payer: masked ?? phone }),
   webhooks: ['transaction.deposit.status.updated', PAYMENT_CONFIRMED_EVENT],
   submissions: {
     deposit: {

@@ -9,6 +9,7 @@ import { fitsCurrency, callerReference, commonInput, decimalAmount } from './inp
 import { asItIs, saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
 import { assetFacts, factsIn, recordFact, statusIn } from './record-facts.js';
+import { terms } from './terms.js';
 
 /** Input of a `crypto-send`: the body of the operation, the amount as a decimal string or number. */
 export const CryptoSendInput = CryptoSendRequest.extend({
@@ -25,6 +26,8 @@ export const cryptoSendFlow = defineFlow({
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, ...decided }) => decided,
   summaryOf: (input) => `Crypto send: ${input.cryptoAmount} ${input.token} on ${input.chain}`,
   moneyOf: ({ cryptoAmount, token }) => ({ amount: cryptoAmount, currency: token, member: 'cryptoAmount' }),
+  termsOf: ({ cryptoAmount, token, chain, receiverAddress }) =>
+    terms({ sends: { amount: cryptoAmount, currency: token }, recipient: receiverAddress, network: chain }),
   submissions: {
     send: {
       operation: 'sendCrypto',

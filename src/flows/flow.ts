@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { OperationName } from '../contract/index.js';
 import type { FlowKind, ParkReason } from '../protocol/vocabulary.js';
-import { UNREADABLE } from '../protocol/messages.js';
+import { type FlowTerms, UNREADABLE } from '../protocol/messages.js';
 import type { CarriedOut, FlowReads } from './service-interface.js';
 
 /** The content of an event, read tolerantly from a webhook's body. */
@@ -32,6 +32,8 @@ export interface FlowDefinition<Input = unknown> {
   summaryOf(input: Input): string;
   /** The money that leaves the payer. For totals and for `MAX_AMOUNTS`. Absent if no money moves. */
   moneyOf?(input: Input): MoneyOfFlow;
+  /** What it moves, from whom to whom, for the person who decides about it. Absent if no money moves. */
+  termsOf?(input: Input): FlowTerms;
   /**
    * Names of the account webhooks that may belong to a flow of this kind. @default any event whose reference the flow
    * has sent

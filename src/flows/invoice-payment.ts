@@ -19,6 +19,7 @@ import { defineFlow } from './flow.js';
 import { readAmount } from '../readers/amount.js';
 import { readCode } from '../readers/code.js';
 import { factsIn, recordFact, statusIn } from './record-facts.js';
+import { terms } from './terms.js';
 
 /** Only these are said about a payment, and never about an unpaid invoice; an event that cannot be read may say the same. */
 const MAY_BE_PAID = [...Object.keys(CHECKOUT_WORDS).filter(provesPayment), UNREADABLE];
@@ -80,6 +81,12 @@ export const invoicePaymentFlow = defineFlow({
     const { amount, currency } = paymentOf(input) ?? input;
     const isOrdered = input.pay === 'generated' && input.payment?.amount !== undefined;
     return { amount, currency, member: isOrdered ? 'payment.amount' : 'amount' };
+  },
+  termsOf: (input) => {
+    const { amount, currency } = paymentOf(input) ?? input;
+    const payer = input.pay === 'existing' ? input.mobileMoney : input.payment?.mobileMoney;
+    const account = input.pay === 'generated' ? input.bank.accountNumber : undefined;
+    return terms({ sends: { amount, currency }, payer: payer?.phoneNumber, recipient: account });
   },
   // There is no callback URL: only the account's webhooks report. `transaction.status.updated` may belong to any kind.
   webhooks: [PAYMENT_CONFIRMED_EVENT],

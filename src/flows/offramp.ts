@@ -24,6 +24,7 @@ import { readCode } from '../readers/code.js';
 import { plainAddress, readAddress, readHash } from '../readers/hash.js';
 import { factsIn, recordFact, statusIn } from './record-facts.js';
 import { amountFact, callbackEvent, memberOf, type CallbackFields } from './callback.js';
+import { terms } from './terms.js';
 
 /**
  * A refund follows FAILED, unless nothing shows that any crypto came in: then there is nothing to refund. A transaction
@@ -107,6 +108,14 @@ export const offrampFlow = defineFlow({
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, rateId: _rate, ...decided }) => decided,
   summaryOf: (input) => `Offramp: ${input.cryptoAmount} ${input.token} on ${input.chain} → ${input.currency}`,
   moneyOf: ({ cryptoAmount, token }) => ({ amount: cryptoAmount, currency: token, member: 'cryptoAmount' }),
+  termsOf: (input) =>
+    terms({
+      sends: { amount: input.cryptoAmount, currency: input.token },
+      receives: { amount: null, currency: input.currency },
+      payer: input.senderAddress,
+      recipient: input.mobileMoneyReceiver?.phoneNumber ?? input.bankReceiver?.accountNumber,
+      network: input.chain,
+    }),
   submissions: {
     create: {
       operation: 'createOfframp',

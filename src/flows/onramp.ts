@@ -12,6 +12,7 @@ import { plainAddress, readAddress } from '../readers/hash.js';
 import { readReference } from '../readers/reference.js';
 import { assetFacts, factsIn, recordFact, statusIn } from './record-facts.js';
 import { callbackEvent, memberOf, type CallbackFields } from './callback.js';
+import { terms } from './terms.js';
 
 /** What is read from the two legs, in a looked-up record or in an event; null if it is missing. */
 interface OnrampLegs {
@@ -128,6 +129,14 @@ export const onrampFlow = defineFlow({
   decidedBy: ({ callbackUrl: _url, timeScale: _scale, rateId: _rate, ...decided }) => decided,
   summaryOf: (input) => `Onramp: ${input.fiatAmount} ${input.currency} → ${input.token} on ${input.chain}`,
   moneyOf: ({ fiatAmount, currency }) => ({ amount: fiatAmount, currency, member: 'fiatAmount' }),
+  termsOf: (input) =>
+    terms({
+      sends: { amount: input.fiatAmount, currency: input.currency },
+      receives: { amount: null, currency: input.token },
+      payer: input.mobileMoney?.phoneNumber ?? input.bankCheckout?.phoneNumber,
+      recipient: input.receiverAddress,
+      network: input.chain,
+    }),
   submissions: {
     create: {
       operation: 'createOnramp',

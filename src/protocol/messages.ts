@@ -47,6 +47,36 @@ export interface Outcome {
   readonly detail: string;
 }
 
+/** An amount of money or of a token; `amount` is a decimal string, null if the request does not fix it. */
+export interface TermsAmount {
+  readonly amount: string | null;
+  readonly currency: string;
+}
+
+/** A quote, as a person reads it before it is approved. */
+export interface QuoteTerms {
+  readonly id: string;
+  /** Null if the caller brought a quote whose figures are not known. */
+  readonly gives: TermsAmount | null;
+  /** Of the two amounts: `130.5 KES per USDC`. */
+  readonly rate: string | null;
+  /** What the service says it costs. */
+  readonly fee: string | null;
+  readonly expiresAt: string;
+}
+
+/** What a flow moves, for the person who decides about it. Parties are masked: this is no personal data. */
+export interface FlowTerms {
+  readonly sends: TermsAmount;
+  /** Null: the same. */
+  readonly receives: TermsAmount | null;
+  readonly payer: string | null;
+  readonly recipient: string | null;
+  /** The chain. */
+  readonly network: string | null;
+  readonly quote: QuoteTerms | null;
+}
+
 /** A flow, as JSON: shown by the query `flow`, the gateway and the CLI. */
 export interface FlowView {
   readonly kind: FlowKind;
@@ -58,6 +88,8 @@ export interface FlowView {
   readonly startedAt: string;
   readonly updatedAt: string;
   readonly deadlineAt: string | null;
+  /** Null of kinds that move no money, and until the input is checked. */
+  readonly terms: FlowTerms | null;
   readonly parked: Parked | null;
   readonly outcome: Outcome | null;
   readonly timeline: readonly TimelineEntry[];

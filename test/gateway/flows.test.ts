@@ -205,6 +205,13 @@ describe('the HTTP interface of flows', () => {
       await start(reference, { approval: 'required', timeScale: 1 });
       await until('the quote', async () => (await show(pathOf(reference))).body['stage'] === 'awaiting-approval');
     }
+    // What is decided is shown before it is: both sides, the recipient by its end, and the quote.
+    expect((await show(pathOf(approved))).body['terms']).toMatchObject({
+      sends: { amount: expect.any(String), currency: expect.any(String) },
+      receives: { amount: expect.any(String), currency: expect.any(String) },
+      recipient: expect.stringMatching(/^…/),
+      quote: { gives: { currency: expect.any(String) }, rate: expect.any(String), expiresAt: expect.any(String) },
+    });
     expect((await tested.post(`${pathOf(approved)}/approve-quote`, {}, SHOP)).status).toBe(200);
     const { timeline } = (await show(pathOf(approved))).body;
     expect(timeline).toContainEqual(expect.objectContaining({ by: 'shop' }));

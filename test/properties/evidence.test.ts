@@ -5,13 +5,12 @@ import type { Facts } from '../../activities/types.js';
 import {
   differences,
   handleEvents,
-  pick,
   trustClaimed,
   trustedSay,
   whoSays,
   type EventRules,
 } from '../../workflows/engine/evidence.js';
-import { NO_EVIDENCE, openEventBook, type Evidence } from '../../workflows/engine/event-book.js';
+import { NO_EVIDENCE, openEventBook, pick, type Evidence } from '../../workflows/engine/event-book.js';
 import type { Flow } from '../../workflows/engine/flow.js';
 import { trusted } from '../harness/inputs.js';
 
@@ -225,6 +224,7 @@ describe('facts', () => {
 
   test('are picked by name, without those that are missing', () => {
     expect(pick({ amount: '1', token: 'USDC' }, ['amount', 'chain'])).toEqual({ amount: '1' });
+    expect(pick({ amount: '1', currency: 'KES' }, ['amount'])).toEqual({ amount: '1', currency: 'KES' });
     expect(Object.keys(pick({ amount: '1' }, ['chain', 'amount']))).toEqual(['amount']);
   });
 });

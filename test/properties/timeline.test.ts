@@ -58,6 +58,7 @@ describe('what the Temporal UI shows of a flow', () => {
     state: 'running',
     stage: 'tracking',
     serviceReference: 'S-7',
+    terms: null,
     startedAt: '',
     updatedAt: '',
     deadlineAt: '2026-02-01T00:00:00.000Z',

@@ -34,7 +34,7 @@ import {
   voidUnsent,
 } from '../engine/stop.js';
 import { submit } from '../engine/submit.js';
-import { quoteInWords, whyWorse } from './prepare.js';
+import { quoteInWords, showQuote, whyWorse } from './prepare.js';
 import { depositClaim, handleTransferEvents, rulesOf, type Transfer } from './transfer.js';
 import type { Post } from '../engine/post.js';
 
@@ -184,6 +184,7 @@ async function quoteAgain(
   const worse = whyWorse(agreed, quote, input.maxSlippageBps);
   if (worse !== null) return noQuote(flow, claim, worse);
   transfer.quote = { ...quote, quotedAtMs };
+  showQuote(flow, transfer.quote);
   flow.note('quoted', `quoted again, ${quoteInWords(transfer.quote)}`);
   return null;
 }

@@ -23,6 +23,8 @@ export async function prepareTransfer(flow: Flow, rawInput: unknown): Promise<Tr
   flow.handlePlaintext(prepared.allowPlaintext);
   flow.keepFingerprint(prepared.fingerprint);
   const quote = { ...prepared.quote, quotedAtMs: askedAtMs };
+  flow.terms = prepared.terms ?? null;
+  showQuote(flow, quote);
   flow.note('quoted', quoteInWords(quote));
   const transfer: Transfer = {
     input: prepared.input,
@@ -110,6 +112,28 @@ function inOneUnit(one: Quote, other: Quote): readonly [string, string] | undefi
   const ours = toMsat(one.cryptoAmount ?? '0', unit ?? '');
   const theirs = toMsat(other.cryptoAmount ?? '0', another ?? '');
   return ours === null || theirs === null ? undefined : [ours, theirs];
+}
+
+/** Digits of a rate that a person compares; it is never calculated with. */
+const RATE_DIGITS = 8;
+
+export function showQuote(flow: Flow, { rateId, cryptoAmount, cryptoUnit, fee, lifeMs, quotedAtMs }: TimedQuote): void {
+  if (flow.terms === null) return;
+  const { amount, currency } = flow.terms.sends;
+  const gives = cryptoAmount === null ? null : { amount: cryptoAmount, currency: cryptoUnit ?? '' };
+  const rate = Number(amount) / Number(cryptoAmount);
+  flow.terms = {
+    ...flow.terms,
+    quote: {
+      id: rateId,
+      gives,
+      rate: Number.isFinite(rate)
+        ? `${Number(rate.toPrecision(RATE_DIGITS))} ${currency} per ${cryptoUnit ?? ''}`
+        : null,
+      fee: fee ?? null,
+      expiresAt: new Date(quotedAtMs + lifeMs).toISOString(),
+    },
+  };
 }
 
 export function quoteInWords(quote: TimedQuote): string {

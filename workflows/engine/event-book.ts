@@ -1,4 +1,5 @@
 import type { Cause } from '../../src/protocol/causes.js';
+import type { Facts } from '../../activities/types.js';
 import { openedIdOf } from '../../src/protocol/events.js';
 import { readCode } from '../../src/readers/code.js';
 import {
@@ -167,3 +168,19 @@ function idsOf(shown: unknown): readonly string[] {
 export function selectedEvent(claimed: readonly FlowEvent[], { eventId }: ResolveOrder): FlowEvent | undefined {
   return eventId == null ? claimed.at(-1) : claimed.find(({ id }) => id === eventId);
 }
+
+/** The named facts. */
+export function pick(facts: Facts, names: readonly string[]): Facts {
+  const shown = names.flatMap((name) => [name, ...(UNITS_OF[name] ?? [])]);
+  return Object.fromEntries(shown.flatMap((name) => (facts[name] === undefined ? [] : [[name, facts[name]]])));
+}
+
+/** What an amount is shown with: without its currency a person cannot judge it. */
+const UNITS_OF: Readonly<Record<string, readonly string[]>> = {
+  amount: ['currency'],
+  settlementAmount: ['settlementCurrency'],
+  cryptoAmount: ['token'],
+  refundCryptoAmount: ['token'],
+  fiatAmount: ['currency', 'fiatCurrency'],
+  paidAmount: ['paidCurrency'],
+};

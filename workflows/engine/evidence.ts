@@ -4,7 +4,7 @@ import { UNREADABLE, type EventResult, type FlowEvent } from '../../src/protocol
 import { wordsOfSameEnding } from '../../src/protocol/statuses.js';
 import type { Facts } from '../../activities/types.js';
 import { park } from './park.js';
-import type { Evidence } from './event-book.js';
+import { pick, type Evidence } from './event-book.js';
 import type { Flow } from './flow.js';
 
 /** What a kind of flow knows about its events. Issues no commands: all of it runs inside signal handlers. */
@@ -171,9 +171,4 @@ export function differences(known: Facts, other: Facts): readonly string[] {
   return Object.entries(known)
     .filter(([name, ours]) => other[name] !== undefined && other[name] !== ours)
     .map(([name]) => name);
-}
-
-/** The named facts. */
-export function pick(facts: Facts, names: readonly string[]): Facts {
-  return Object.fromEntries(names.flatMap((name) => (facts[name] === undefined ? [] : [[name, facts[name]]])));
 }

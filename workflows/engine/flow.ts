@@ -9,6 +9,7 @@ import {
 import type { Cause } from '../../src/protocol/causes.js';
 import type {
   FlowReport,
+  FlowTerms,
   FlowView,
   Outcome,
   Parked,
@@ -43,6 +44,7 @@ export interface FlowCarried {
   readonly deadlineAtMs: number;
   readonly stage: string;
   readonly serviceReference: string | null;
+  readonly terms?: FlowTerms | null;
   readonly timeline: readonly TimelineEntry[];
   readonly book: EventBookState;
   readonly droppedPlaintext: number;
@@ -65,6 +67,8 @@ export interface Flow {
   readonly deadlinePassed: boolean;
   readonly allowPlaintext: boolean;
   serviceReference: string | null;
+  /** What it moves, for the person who decides. */
+  terms: FlowTerms | null;
   parked: Parked | null;
   /** Set as soon as the service's answer to the main POST is known. */
   answer: SubmitAnswer | null;
@@ -162,6 +166,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
       return allowPlaintext ?? false;
     },
     serviceReference: carried?.serviceReference ?? null,
+    terms: carried?.terms ?? null,
     parked: null,
     answer: carried?.answer ?? null,
     continuesAsNew: false,
@@ -221,6 +226,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
         startedAt,
         updatedAt,
         deadlineAt: new Date(deadlineAtMs).toISOString(),
+        terms: flow.terms,
         parked: flow.parked,
         outcome: end,
         timeline,
@@ -240,6 +246,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
       deadlineAtMs,
       stage,
       serviceReference: flow.serviceReference,
+      terms: flow.terms,
       timeline,
       book: flow.book.state(),
       droppedPlaintext,

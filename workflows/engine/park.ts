@@ -9,7 +9,7 @@ import type { PersonOrder } from '../../src/protocol/messages.js';
 import { PARK_ACTIONS, type ParkAction, type ParkReason, UPDATES } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
 import { act, wasReset } from './activities.js';
-import type { Mismatch } from './event-book.js';
+import { pick, type Mismatch } from './event-book.js';
 import type { Flow } from './flow.js';
 import { FlowEnd } from './flow-end.js';
 import { showParked } from './search-attributes.js';
@@ -124,8 +124,7 @@ export async function park(
 function shownUndecided(mismatches: readonly Mismatch[]): Readonly<Record<string, unknown>> {
   if (mismatches.length === 0) return {};
   const undecided = mismatches.map(({ event: { id, source, status, facts }, differs }) => {
-    const theirs = Object.fromEntries(differs.map((name) => [name, facts[name]]));
-    return { id, source, status, differs, theirs };
+    return { id, source, status, differs, theirs: pick(facts, differs) };
   });
   return { undecided };
 }

@@ -20,8 +20,8 @@ import { isUnread, type FlowEvent, type SubmitAnswer } from '../../src/protocol/
 import type { EndReason, ParkReason, TimelineCode } from '../../src/protocol/vocabulary.js';
 import { unlessStopped } from './stop.js';
 import { checkInput } from './activities.js';
-import { handleEvents, whoSays, type EventRules, differences, pick } from './evidence.js';
-import { NO_EVIDENCE, type Evidence } from './event-book.js';
+import { handleEvents, whoSays, type EventRules, differences } from './evidence.js';
+import { NO_EVIDENCE, pick, type Evidence } from './event-book.js';
 import type { Flow, FlowCarried } from './flow.js';
 
 /** How one kind's payment is followed. */
@@ -121,6 +121,7 @@ export async function preparePayment(flow: Flow, rawInput: unknown): Promise<Pay
   const prepared = await unlessStopped(flow, () => checkInput(flow, rawInput));
   flow.handlePlaintext(prepared.allowPlaintext);
   flow.keepFingerprint(prepared.fingerprint);
+  flow.terms = prepared.terms ?? null;
   return newPayment(prepared);
 }
 

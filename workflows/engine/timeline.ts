@@ -1,4 +1,5 @@
 import type { FlowView, Parked, TimelineEntry } from '../../src/protocol/messages.js';
+import { termsInWords } from '../../src/protocol/terms.js';
 import { PARK_SENTENCES } from '../../src/protocol/vocabulary.js';
 import { MAX_TIMELINE } from './policies.js';
 
@@ -8,6 +9,7 @@ const SHOWN = 12;
 /** The workflow's current details in the Temporal UI: Markdown that a person on call understands. */
 export function currentDetails(view: FlowView): string {
   const paragraphs = [`**${view.kind} ${view.reference}** is **${view.state}** (${view.stage})`];
+  if (view.terms !== null) paragraphs.push(...termsInWords(view.terms));
   if (view.outcome !== null) {
     paragraphs.push(
       view.outcome.reason === null ? view.outcome.detail : `\`${view.outcome.reason}\`: ${view.outcome.detail}`,

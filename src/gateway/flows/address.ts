@@ -1,7 +1,7 @@
 import { parse, stringify } from 'lossless-json';
 import { z } from 'zod';
 import type { Flow as FlowJson, FlowWithMoney, ProposedOrder } from '../../protocol/gateway-json.js';
-import type { Outcome, Parked, TimelineEntry } from '../../protocol/messages.js';
+import type { FlowTerms, Outcome, Parked, QuoteTerms, TermsAmount, TimelineEntry } from '../../protocol/messages.js';
 import { FLOW_KINDS, FLOW_STATES } from '../../protocol/vocabulary.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { Asker } from '../../temporal/questions.js';
@@ -14,6 +14,9 @@ import type { MembersOf } from '../http/openapi.js';
 
 const at = () => z.iso.datetime();
 const state = z.enum(FLOW_STATES);
+
+const amountOf = () =>
+  z.object({ amount: z.string().nullable(), currency: z.string() } satisfies MembersOf<TermsAmount>);
 
 export const proposal = () =>
   z
@@ -50,6 +53,25 @@ export const Flow = z.object({
   startedAt: at(),
   updatedAt: at(),
   deadlineAt: at().nullable(),
+  terms: z
+    .object({
+      sends: amountOf(),
+      receives: amountOf().nullable(),
+      payer: z.string().nullable().meta({ description: 'The last characters of a number or an address.' }),
+      recipient: z.string().nullable(),
+      network: z.string().nullable(),
+      quote: z
+        .object({
+          id: z.string(),
+          gives: amountOf().nullable(),
+          rate: z.string().nullable(),
+          fee: z.string().nullable(),
+          expiresAt: at(),
+        } satisfies MembersOf<QuoteTerms>)
+        .nullable(),
+    } satisfies MembersOf<FlowTerms>)
+    .nullable()
+    .meta({ description: 'What it moves, for the person who decides about it.' }),
   parked: z
     .object({
       reason: z.string(),

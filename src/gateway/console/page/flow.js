@@ -1,7 +1,7 @@
 // One flow: its state, its timeline, and the orders that a person may give.
 import { useState } from 'preact/hooks';
 import { call, flowPath } from './api.js';
-import { Age, Confirm, EventTable, Heading, html, Problem, State, useLive, Value } from './parts.js';
+import { Age, Confirm, EventTable, Heading, html, Problem, State, Time, useLive, Value } from './parts.js';
 import { CHECK_FIRST, PARK_SENTENCES } from './words.js';
 
 const EVERY_MS = 3_000;
@@ -27,9 +27,7 @@ export function FlowPage({ flowId, me, ui }) {
           <ol class="timeline">
             ${flow.timeline.map(
               ({ at, stage, by, detail }) =>
-                html`<li>
-                  <time datetime=${at}>${at}</time> <strong>${stage}</strong> <span class="by">${by}</span> ${detail}
-                </li>`,
+                html`<li><${Time} at=${at} /> <strong>${stage}</strong> <span class="by">${by}</span> ${detail}</li>`,
             )}
           </ol>
         </section>`
@@ -38,9 +36,45 @@ export function FlowPage({ flowId, me, ui }) {
     ${answers && html`<${Answers} path=${path} />`}`;
 }
 
+/** What is decided about: amounts with their currencies, parties by their last characters, the quote until its end. */
+function Terms({ flow }) {
+  const { terms, amount, currency } = flow;
+  const rows = [
+    ['Sends', terms ? inWords(terms.sends) : amount && `${amount} ${currency}`],
+    ['Receives', terms?.receives && inWords(terms.receives)],
+    ['Network', terms?.network],
+    ['Payer', terms?.payer],
+    ['Recipient', terms?.recipient],
+    [
+      'Quote',
+      terms?.quote && [terms.quote.gives && inWords(terms.quote.gives), terms.quote.id].filter(Boolean).join(' · '),
+    ],
+    ['Rate', terms?.quote?.rate],
+    ['Fee', terms?.quote?.fee],
+  ].filter(([, value]) => value);
+  return html`${rows.map(
+    ([name, value]) =>
+      html`<dt>${name}</dt>
+        <dd>${value}</dd>`,
+  )}
+  ${
+    terms?.quote &&
+    html`<dt>Quote ends</dt>
+      <dd><${Time} at=${terms.quote.expiresAt} /></dd>`
+  }`;
+}
+
+const inWords = ({ amount, currency }) => (amount === null ? currency : `${amount} ${currency}`);
+
+/** The same in a dialog, under its flow. */
+const Decided = ({ flow }) =>
+  html`<p class="value">${flow.flowId}</p>
+    <dl class="facts decided"><${Terms} flow=${flow} /></dl>`;
+
 function Facts({ flow, ui }) {
   const { outcome } = flow;
   return html`<dl class="facts">
+    <${Terms} flow=${flow} />
     <dt>State</dt>
     <dd><${State} state=${flow.state} /> ${flow.stage}</dd>
     ${
@@ -51,11 +85,11 @@ function Facts({ flow, ui }) {
     <dt>Reference at the service</dt>
     <dd>${flow.serviceReference ?? 'none yet'}</dd>
     <dt>Started</dt>
-    <dd>${flow.startedAt}</dd>
+    <dd><${Time} at=${flow.startedAt} /></dd>
     ${
       outcome === null &&
       html`<dt>Deadline</dt>
-        <dd>${flow.deadlineAt ?? 'none'}</dd>`
+        <dd>${flow.deadlineAt ? html`<${Time} at=${flow.deadlineAt} />` : 'none'}</dd>`
     }
     ${
       ui &&
@@ -117,7 +151,7 @@ function NotedOrder({ flow, path, reload, setSaid, at, text, done }) {
   return html`<button type="button" onClick=${() => setIsAsked(true)}>${text}</button> ${
       isAsked &&
       html`<${Confirm} title=${`${text}?`} yes=${`Yes, ${at}`} onYes=${carryOut} onNo=${() => setIsAsked(false)}>
-        <p>${flow.flowId}</p>
+        <${Decided} flow=${flow} />
         <${Note} label="Note: why" note=${note} setNote=${setNote} />
       <//>`
     }`;
@@ -243,7 +277,8 @@ function Decide({ flow, path, reload, setSaid }) {
         onYes=${carryOut}
         onNo=${() => setAsked(undefined)}
       >
-        <p>${[flow.flowId, asked.eventId, asked.until].filter(Boolean).join(' · ')}</p>
+        <${Decided} flow=${flow} />
+        ${(asked.eventId || asked.until) && html`<p>${[asked.eventId, asked.until].filter(Boolean).join(' · ')}</p>`}
         <p>You have checked: ${CHECK_FIRST[asked.action]}.</p>
         <p>“${asked.note}”</p>
       <//>`

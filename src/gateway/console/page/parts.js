@@ -71,6 +71,28 @@ export function Age({ since }) {
   return html`<time datetime=${since} title=${since}>${Math.floor(ageMs / unitMs)} ${unit}</time>`;
 }
 
+const LOCAL = new Intl.DateTimeFormat('en-GB', {
+  day: '2-digit',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+});
+
+/** In the zone of the person who looks, named, and how long ago or until then. */
+export function Time({ at }) {
+  const time = Date.parse(at);
+  if (Number.isNaN(time)) return html`<span>${at}</span>`;
+  const awayMs = Math.abs(Date.now() - time);
+  const [unit, unitMs] = UNITS.find(([, ms]) => awayMs >= ms) ?? UNITS[3];
+  const away = `${Math.floor(awayMs / unitMs)} ${unit}`;
+  return html`<time datetime=${at} title=${at}
+    >${LOCAL.format(time)} <span class="hint">(${time > Date.now() ? `in ${away}` : `${away} ago`})</span></time
+  >`;
+}
+
 export const Amount = ({ amount, currency }) => html`<span>${amount === null ? '–' : `${amount} ${currency}`}</span>`;
 
 /** A value of the evidence: objects as lists of members, texts as they are. */
@@ -141,7 +163,7 @@ export function EventTable({ events, ofAll }) {
       ${events.map(
         (event) =>
           html`<tr key=${event.id}>
-            <th scope="row"><time datetime=${event.receivedAt}>${event.receivedAt}</time></th>
+            <th scope="row"><${Time} at=${event.receivedAt} /></th>
             ${
               ofAll &&
               html`<td>
