@@ -13,7 +13,11 @@ let amount: string | undefined;
 /** The word of its payment that the service shows; undefined: the sandbox's. */
 let word: string | undefined;
 
-const ANOTHER = { differs: ['amount'], ours: { amount: '1000.5' }, theirs: { amount: '9' } };
+const ANOTHER = {
+  differs: ['amount'],
+  ours: { amount: '1000.5', currency: 'KES' },
+  theirs: { amount: '9', currency: 'KES' },
+};
 const webhook = (status: string, facts: Record<string, string> = {}) => trusted(status, { source: 'webhook', facts });
 
 describe('an invoice that is not the one that was asked for, or may be another', () => {
