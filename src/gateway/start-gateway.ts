@@ -51,11 +51,12 @@ import {
   closeServer,
   createServer,
   listen,
+  PUBLIC_REQUEST_LIMITS,
   type RequestLimits,
 } from './http/server.js';
-import { createKnownNetworks } from './http/known-networks.js';
+import { openKnownNetworks } from './http/known-networks.js';
 import { errorForLog } from './http/refusal.js';
-import { createPageLimit, createRateLimit } from './http/rate-limit.js';
+import { createPageLimit, createRateLimit, UNPROVEN } from './http/rate-limit.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { followWebhookSecrets } from './inbound/live-secrets.js';
 import { createAdmission } from './inbound/admission.js';
@@ -140,7 +141,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const onBroken = (problem: string) => logger.error({ problem }, BROKEN_SECRET);
   const secrets = followSecrets(settings, { monotonicMs, onBroken });
   const budget = createBudget(monotonicMs);
-  const store = { ...options.store, audit: withinBudget(options.store.audit, budget) };
+  const store = withinBudget(options.store, budget);
   const askWorker = limitQuestions();
   const reader = createFlowReader(client, { askWorker });
   const openSignals = createOpenSignals();
@@ -190,16 +191,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ...(pace.settleEveryMs === undefined ? {} : { everyMs: pace.settleEveryMs }),
     ...(pace.settleAgeMs === undefined ? {} : { ageMs: pace.settleAgeMs }),
   });
-  const retention = createRetention({ ...store, keptMs: settings, duty: clearing, nowMs, logger });
+  const retention = createRetention({ ...options.store, keptMs: settings, duty: clearing, nowMs, logger });
   const quota = createUnprovenQuota({ inbox, mostBytes: settings.unprovenDiskBytes, nowMs, logger });
-  const knownNetworks = createKnownNetworks();
+  const knownNetworks = await openKnownNetworks(store.networks, logger);
+  const ofUnknown = createRateLimit(settings.unprovenRateLimit * UNPROVEN, monotonicMs);
   const tokens = createTokenCheck({
     tokens: secrets.gatewayTokens,
     oidc: settings.oidc && createOidcCheck(settings.oidc, monotonicMs),
     knownNetworks,
     owners: createOwners(store.audit),
-    ofToken: createRateLimit(settings.gatewayRateLimit, monotonicMs),
-    ofGuesses: createRateLimit(settings.unprovenRateLimit, monotonicMs),
+    ofKnown: createRateLimit(settings.gatewayRateLimit, monotonicMs),
+    ofUnknown,
     refused: createRoleRefusals({ store, logger, monotonicMs }),
   });
   const capabilities = createCapabilities(store, settings, secrets.settlementCapability);
@@ -212,10 +214,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const cards = createCardIntake({ serve: options.serveCards, logger, nowMs });
 
   const { inboundPort } = settings;
-  const addServer = () => createServer(logger, { ...settings, knownNetworks }, options.requestLimits);
+  const addServer = (requestLimits?: RequestLimits) =>
+    createServer(logger, { ...settings, knownNetworks }, options.requestLimits ?? requestLimits);
   // Who may post events cannot reach what callers use, and the other way round.
   const server = addServer();
-  const publicServer = inboundPort === undefined ? server : addServer();
+  const publicServer = inboundPort === undefined ? server : addServer(PUBLIC_REQUEST_LIMITS);
   const servers = [...new Set([server, publicServer])];
   const listed = servers.map((one) => listRoutes(one));
   const closing = closingSignal(server);
@@ -241,7 +244,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     newEventId: options.newEventId ?? (() => `evt_${uuidv7()}`),
     receive: createIntake({ inbox, dispatcher, matcher }),
     acknowledged: metrics.acknowledged,
-    admission: createAdmission(settings.unprovenRateLimit, monotonicMs, knownNetworks),
+    admission: createAdmission(ofUnknown, monotonicMs, knownNetworks),
     quota,
     logger,
   });

@@ -10,6 +10,7 @@ import type { InboxStore } from './inbox.js';
 import { createErasure, type Erased } from './erasure.js';
 import { createSqlMatters, type MatterStore } from './matters.js';
 import { createSqlProposals, type ProposalStore } from './proposal.js';
+import { createSqlProvenNetworks, type ProvenNetworks } from './proven-networks.js';
 import { type QuoteStore, createSqlQuotes } from './quote.js';
 import { createSealedJson, loadOrMakeStoreKey, type StoreKey } from './store-key.js';
 import { createStoreKeys, type StoreKeys } from './sealed-rows.js';
@@ -29,6 +30,7 @@ export interface Store extends Pick<StoreKey, 'mac' | 'macs' | 'macsInEpoch'> {
   readonly audit: AuditStore;
   readonly proposals: ProposalStore;
   readonly matters: MatterStore;
+  readonly networks: ProvenNetworks;
 
   /**
    * Erases what persons and the service said about one flow, which must have ended: bodies of its events, answers, notes,
@@ -71,6 +73,7 @@ export async function createStore(
     quotes: createSqlQuotes({ db, sealed, now }),
     duties: createSqlDuties({ db, now }),
     matters: createSqlMatters({ db, sealed, now }),
+    networks: createSqlProvenNetworks({ db, now }),
     proposals: createSqlProposals({ db, sealed, now }),
     audit: createSqlAudit({ db, sealed, storeKey, now }),
     deployment: await createDeploymentStore(db, now),

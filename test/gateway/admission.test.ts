@@ -57,13 +57,13 @@ async function dial(localAddress?: string) {
   await Promise.race([once(socket, 'connect'), once(socket, 'close')]).catch(() => undefined);
   return { socket, seen };
 }
-/** Sockets that announce 64 KiB for this URL, and send no byte of it. */
-const slow = async (path: string, address: string, sockets: number) => {
+/** Sockets that announce 64 KiB for this URL, and send no more than so many bytes of it. */
+const slow = async (path: string, address: string, sockets: number, bytes = 65_000) => {
   const dialled = await Promise.all(times(sockets).map(() => dial()));
   for (const { socket } of dialled) {
     socket.write(
       `POST ${path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: ${address}\r\n` +
-        'Content-Type: application/json\r\nContent-Length: 65536\r\n\r\n',
+        `Content-Type: application/json\r\nContent-Length: 65536\r\n\r\n${' '.repeat(bytes)}`,
     );
   }
 };
@@ -158,22 +158,46 @@ describe('fault 57: what comes without proof', () => {
     expect(await from('198.51.100.2', '{}', {}, tested.callbackPath(newReference()))).toBe(200);
   });
 
-  it('takes no place of other flows, though slow senders of many addresses know the URL of one, nor of familiar addresses', async () => {
+  it('takes a place by what it sends, not by what it announces: 448 slow senders keep out no provider at a new address', async () => {
+    await open({ UNPROVEN_RATE_LIMIT: '0' });
+    for (const n of times(8)) await slow(SETTLEMENT_PATH, `2001:db8:${n}::1`, 56, 0);
+    await until('all of them to be there', async () => (await tested.get('/healthz')).status === 200);
+    const body = bodyOf(0);
+    expect(await from('203.0.113.60', body, signed(SETTLEMENT_SECRET, body))).toBe(200);
+  });
+
+  it('that finds no place while it is received is refused, and its connection is closed', async () => {
+    await open({ UNPROVEN_RATE_LIMIT: '0' });
+    await slow(SETTLEMENT_PATH, '2001:db8::1', 63);
+    const { socket, seen } = await dial();
+    socket.write(
+      `POST ${SETTLEMENT_PATH} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 2001:db8::1\r\n` +
+        'Content-Type: application/json\r\nContent-Length: 65536\r\n\r\n',
+    );
+    await until('it to have a place', async () => (await tested.get('/healthz')).status === 200);
+    await slow(SETTLEMENT_PATH, '2001:db8::1', 1);
+    await until('all to be taken', async () => (await from('2001:db8::1', bodyOf(0))) === 429);
+    socket.write(' '.repeat(60_000));
+    await until('its end', () => seen.closed);
+    expect(statusesIn(seen.text)).toEqual([429]);
+  });
+
+  it('takes no place of other flows nor of known clients, though slow senders of many addresses have the URL of a flow', async () => {
     await open({ UNPROVEN_RATE_LIMIT: '0' });
     const path = tested.callbackPath(newReference());
-    const [familiar, byUrlAlone] = ['203.0.113.60', '203.0.113.61'];
+    const [known, byUrlAlone] = ['203.0.113.60', '203.0.113.61'];
     const body = bodyOf(0);
-    expect(await from(familiar, body, signed(SETTLEMENT_SECRET, body))).toBe(200);
+    expect(await from(known, body, signed(SETTLEMENT_SECRET, body))).toBe(200);
     expect(await from(byUrlAlone, '{}', {}, path)).toBe(200);
     for (const n of times(9)) await slow(path, `2001:db8:${n}::1`, 64);
     const send = (address: string) => from(address, '{}', {}, path);
-    await until('the places of unfamiliar addresses to be taken', async () => (await send('198.51.100.3')) === 429);
-    expect([await send(byUrlAlone), await send(familiar)]).toEqual([429, 200]);
+    await until('the places of unknown clients to be taken', async () => (await send('198.51.100.3')) === 429);
+    expect([await send(byUrlAlone), await send(known)]).toEqual([429, 200]);
     expect(await from('198.51.100.2', '{}', {}, tested.callbackPath(newReference()))).toBe(200);
-    expect(await from(familiar, body, signed(SETTLEMENT_SECRET, body))).toBe(200);
+    expect(await from(known, body, signed(SETTLEMENT_SECRET, body))).toBe(200);
   });
 
-  it('takes no place of the other addresses, familiar or not, if slow senders of one address know the URL of a flow', async () => {
+  it('takes no place of the other addresses, known or not, if slow senders of one address have the URL of a flow', async () => {
     await open({ UNPROVEN_RATE_LIMIT: '0', WEBHOOK_SECRETS: WRONG_SECRET });
     const path = tested.callbackPath(newReference());
     await slow(path, '2001:db8::1', 64);

@@ -21,15 +21,30 @@ import { settled, virtualClock } from './setup/virtual-clock.js';
 const times = (count: number) => Array.from({ length: count }, (_, n) => n);
 describe('the places for requests at the gateway', () => {
   it('are so many for each name and so many in all, and are free again when they are given back', () => {
-    const places = createPlaces({ what: 'orders', most: 3, mostEach: 2 });
-    const free = [places.take('a'), places.take('a')];
-    expect(() => places.take('a')).toThrow(expect.objectContaining({ status: 429, retryAfter: 1 }));
-    places.take('b');
-    expect(() => places.take('b')).toThrow(expect.objectContaining({ status: 503, retryAfter: 1 }));
-    free[0]?.();
-    free[0]?.();
-    places.take('b');
-    expect(() => places.take('c')).toThrow(expect.objectContaining({ status: 503 }));
+    const places = createPlaces({ what: 'orders', most: 3 });
+    const take = (name: string) => places.take({ [name]: 2 });
+    const taken = [take('a'), take('a')];
+    expect(() => take('a')).toThrow(expect.objectContaining({ status: 429, retryAfter: 1 }));
+    take('b');
+    expect(() => take('b')).toThrow(expect.objectContaining({ status: 503, retryAfter: 1 }));
+    taken[0]?.free();
+    taken[0]?.free();
+    take('b');
+    expect(() => take('c')).toThrow(expect.objectContaining({ status: 503 }));
+  });
+
+  it('are three quarters of all for those that leave room, and a request that grows finds no more than one that begins', () => {
+    const places = createPlaces({ what: 'events', most: 8 });
+    const unknown = places.take({ a: 100 }, { units: 5, leavesRoom: true });
+    unknown.grow(1);
+    expect(() => unknown.grow(1)).toThrow(expect.objectContaining({ status: 503 }));
+    const known = places.take({ b: 2 });
+    known.grow(1);
+    expect(() => known.grow(1)).toThrow(expect.objectContaining({ status: 429 }));
+    unknown.free();
+    // Its last bytes come when it has been answered.
+    unknown.grow(6);
+    places.take({ a: 100 }, { units: 6, leavesRoom: true });
   });
 });
 
@@ -81,7 +96,7 @@ describe('a scrape of the gateway by the monitoring', () => {
     });
     const ask = async (name: string, url: string) =>
       (await server.inject({ url, headers: headersOf(name) })).statusCode;
-    const reads = ['ann', 'bob', 'cyn', 'dan'].flatMap((name) => times(256).map(() => ask(name, '/flows/onramp/a')));
+    const reads = ['ann', 'bob', 'cyn', 'dan'].flatMap((name) => times(768).map(() => ask(name, '/flows/onramp/a')));
     await until('all reads to be under way', () => underWay.length === reads.length);
     expect(await ask('prometheus', '/flows/onramp/a')).toBe(503);
     expect(await ask('prometheus', '/metrics')).toBe(200);
@@ -245,8 +260,8 @@ describe('fault 57: a token', () => {
     const get = (path: string) =>
       `GET ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer anns-secret\r\n\r\n`;
     const wait = get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=300`);
-    // Together more than the 256 reads that one token may have open.
-    for (const _ of times(40)) {
+    // Together more than the 768 reads that one token may have open.
+    for (const _ of times(100)) {
       const socket = connect(Number(port), hostname);
       socket.write(wait + get('/whoami').repeat(7));
       await until('the connection to be read', () => socket.bytesWritten > 0 && !socket.connecting);
@@ -263,23 +278,26 @@ describe('fault 57: a token', () => {
     );
   });
 
-  it('has 500 open waits at most, and others are served meanwhile', async () => {
+  it('has 768 open waits at most, and its orders and others are served meanwhile', async () => {
     const reference = newReference();
     expect((await tested.post('/flows/bridge-transfer', transferInput(reference))).status).toBe(201);
     const statuses: number[] = [];
     const path = `/flows/bridge-transfer/${reference}/wait?timeoutSeconds=300`;
-    const waits = times(550).map(async () => {
+    const waits = times(818).map(async () => {
       const headers = { authorization: 'Bearer anns-secret' };
       const { status } = await rawRequest(tested.url, path, '', headers, false, 'GET').catch(() => ({ status: 0 }));
       statuses.push(status);
     });
     await until('those too many to be refused', () => statuses.length >= 50);
     expect(statuses).toEqual(times(50).map(() => 429));
+    const order = { method: 'POST', headers: { authorization: 'Bearer anns-secret' } };
+    // A viewer may give none, and has a place to be told so.
+    expect((await fetch(`${tested.url}/flows/bridge-transfer/${reference}/cancel`, order)).status).toBe(403);
     expect((await tested.get(`/flows/bridge-transfer/${reference}`)).status).toBe(200);
     expect((await tested.get(`/flows/bridge-transfer/${reference}/wait?timeoutSeconds=0`)).status).toBe(200);
     // Callers that still wait get the current flow.
     await tested.close();
     await Promise.all(waits);
-    expect(statuses.filter((status) => status === 200)).toHaveLength(500);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(768);
   });
 });

@@ -61,14 +61,15 @@ describe('an arriving event', () => {
         arrive: () => undefined,
         proven: (_request, byUrlAlone) => did.push(`proven ${byUrlAlone === true ? 'by its URL alone' : ''}`.trim()),
         provenAnew: () => did.push('proven anew'),
+        received: () => undefined,
         unproven: (_request, isKnown, bytes) => did.push(`unproven ${known(isKnown)} ${bytes === raw.length}`),
-        isStranger: (_request, isKnown) => !isKnown,
+        isKnown: (_request, hasProof) => hasProof,
         byUrlAlone(flowId, bytes) {
           did.push(`charge ${flowId} ${bytes === raw.length}`);
           return () => did.push('give back');
         },
       },
-      quota: { take: (bytes, isStranger) => void did.push(`quota ${known(!isStranger)} ${bytes === raw.length}`) },
+      quota: { take: (bytes, isKnown) => void did.push(`quota ${known(isKnown)} ${bytes === raw.length}`) },
     };
     return receiveEvent(deps, request as unknown as FastifyRequest, arrival);
   };

@@ -131,7 +131,7 @@ export function createCardVault(options: CardVaultOptions): CardVault {
   const { nowMs, lifeMs = CARD_LIFE_MS, most = 10_000, after = unrefTimer } = options;
   const queue = cardQueueOf(randomBytes(24));
   const cards = new Map<string, { card: Card; taken: boolean; stopTimer: () => void; free: () => void }>();
-  const shares = createPlaces({ what: 'cards', most, mostEach: Math.ceil(most / SHARE_OF_AN_OWNER) });
+  const shares = createPlaces({ what: 'cards', most });
 
   function forget(token: string): void {
     const kept = cards.get(token);
@@ -144,7 +144,7 @@ export function createCardVault(options: CardVaultOptions): CardVault {
   return {
     queue,
     keep(card, owner) {
-      const free = shares.take(owner);
+      const { free } = shares.take({ [owner]: Math.ceil(most / SHARE_OF_AN_OWNER) });
       const cardToken = cardTokenOf(queue, randomBytes(32));
       // A timer ends the minute: a clock that is set back must not prolong it.
       const stopTimer = after(lifeMs, () => forget(cardToken));

@@ -10,7 +10,7 @@ import { type Caller, mayOrder } from './may-order.js';
 import type { OidcCheck } from './oidc.js';
 import type { Owners } from './owners.js';
 import { createPlaces, whenOver } from './places.js';
-import { networkOf, type RateLimit } from './rate-limit.js';
+import { networkOf, type RateLimit, UNPROVEN } from './rate-limit.js';
 import { Refusal, TokenRefusal } from './refusal.js';
 
 export type { Caller };
@@ -43,30 +43,18 @@ export interface RequireOptions {
 /** A token of an issuer may list the groups of its bearer. */
 const BEARER = /^Bearer ([\x21-\x7e]{1,16384})$/i;
 
-/** What one token may have open at a time; four times as much for all tokens together. The first match counts. */
-const OPEN_EACH = [
-  {
-    what: 'requests that wait for a flow',
-    // Each holds a connection and 12 kB: 24 MB if all are taken.
-    most: 500,
-    fits: (_method: string, path: string) => path.endsWith('/wait'),
-  },
-  {
-    what: 'lists',
-    most: 16,
-    fits: (method: string, path: string) =>
-      method === 'GET' && /^\/(flows|events|callbacks|audit)$|\/events$/.test(path),
-  },
-  // Readers of flows must not be able to blind the monitoring.
-  { what: 'scrapes', most: 64, fits: (_method: string, path: string) => path === '/metrics' },
-  { what: 'reads', most: 256, fits: (method: string) => method === 'GET' },
-  { what: 'orders', most: 256, fits: () => true },
-] as const;
+/** One that waits holds a connection and 12 kB: 37 MB if readers have taken all of theirs. */
+const PLACES = { what: 'requests', most: 4_096 };
+/** For one token: readers leave the rest of it to orders. */
+const OF_TOKEN = { orders: 1_024, reads: 768 };
+/** One token may have 16 of them open, if it reads nothing else. */
+const UNITS_OF_LIST = 48;
+const LIST = /^\/(flows|events|callbacks|audit)$|\/events$/;
 
-/** Rate limits of tokens; an unknown token is counted for its address, so that guessing takes for ever. */
+/** How fast callers come: known ones by name; an unknown token is counted for its address, so that guessing takes for ever. */
 export interface TokenLimits {
-  readonly ofToken: RateLimit;
-  readonly ofGuesses: RateLimit;
+  readonly ofKnown: RateLimit;
+  readonly ofUnknown: RateLimit;
   /** Records the addresses that send valid tokens. */
   readonly knownNetworks: Pick<KnownNetworks, 'add' | 'has'>;
 }
@@ -85,28 +73,27 @@ export interface TokenCheckDeps extends TokenLimits {
 export function createTokenCheck({
   tokens,
   oidc,
-  ofToken,
-  ofGuesses,
+  ofKnown,
+  ofUnknown,
   knownNetworks,
   owners,
   refused,
 }: TokenCheckDeps): TokenCheck {
   /** A handler may check the token more than once. */
   const counted = new WeakSet<FastifyRequest>();
-  const open = OPEN_EACH.map(({ what, most, fits }) => ({
-    fits,
-    places: createPlaces({ what, most: most * 4, mostEach: most }),
-  }));
+  const places = createPlaces(PLACES);
 
   function count(request: FastifyRequest, name: string): void {
     if (counted.has(request)) return;
     counted.add(request);
     knownNetworks.add(request.ip);
-    ofToken.take(name);
-    const { method } = request;
+    ofKnown.take(name);
     const path = request.routeOptions.url ?? '';
-    const kind = open.find(({ fits }) => fits(method, path));
-    if (kind !== undefined) whenOver(request, kind.places.take(name));
+    // Readers of flows must not be able to blind the monitoring.
+    const isRead = request.method === 'GET' && path !== '/metrics';
+    const units = isRead && LIST.test(path) ? UNITS_OF_LIST : 1;
+    const share = isRead ? OF_TOKEN.reads : OF_TOKEN.orders;
+    whenOver(request, places.take({ [name]: share }, { units, leavesRoom: isRead }).free);
   }
 
   function ofGateway(given: string, known: readonly GatewayToken[], besides: readonly GatewayToken[] = []) {
@@ -149,15 +136,15 @@ export function createTokenCheck({
    * still accepted.
    */
   async function countingGuesses(request: FastifyRequest, work: () => Promise<Caller>): Promise<Caller> {
-    const network = networkOf(request.ip);
     const isKnown = knownNetworks.has(request.ip);
-    const giveBack = isKnown ? undefined : ofGuesses.take(network);
+    const takeGuess = () => ofUnknown.take(`guesses ${networkOf(request.ip)}`, UNPROVEN);
+    const giveBack = isKnown ? undefined : takeGuess();
     try {
       const caller = await work();
       giveBack?.();
       return caller;
     } catch (error) {
-      if (isKnown) ofGuesses.take(network);
+      if (isKnown) takeGuess();
       throw error;
     }
   }

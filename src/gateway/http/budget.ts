@@ -1,4 +1,5 @@
 import type { AuditNote, AuditStore } from '../../store/audit.js';
+import type { Store } from '../../store/store.js';
 import { createRateLimit } from './rate-limit.js';
 
 type Entry = Pick<AuditNote, 'actor' | 'kind' | 'flowId' | 'subject' | 'action'>;
@@ -45,11 +46,12 @@ const OTHERWISE_LIMITED: readonly string[] = [
   'read-event',
 ] satisfies AuditNote['kind'][];
 
-/** The audit log of a gateway, to which nothing is written beyond the budget of its actor. */
-export const withinBudget = (audit: AuditStore, budget: Budget): AuditStore => ({
-  ...audit,
-  async append(note) {
+/** The store with an audit log to which nothing is written beyond the budget of its actor. */
+export function withinBudget(store: Store, budget: Budget): Store {
+  const append: AuditStore['append'] = async (note) => {
     if (!OTHERWISE_LIMITED.includes(note.kind)) budget.take(note);
-    return audit.append(note);
-  },
-});
+    return store.audit.append(note);
+  };
+  const audit = Object.create(store.audit, { append: { value: append } }) as AuditStore;
+  return Object.create(store, { audit: { value: audit } }) as Store;
+}

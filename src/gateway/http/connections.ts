@@ -2,16 +2,16 @@ import type { Server, Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { NetworkList } from '../../config/networks.js';
 import type { KnownNetworks } from './known-networks.js';
-import { SHARE_OF_STRANGERS, whenAnswered } from './places.js';
+import { createPlaces, whenAnswered } from './places.js';
 import { networkOf } from './rate-limit.js';
 
 export interface ConnectionLimits {
-  /** In all. Strangers together may have three quarters of them. */
+  /** In all. Unknown clients together may have three quarters of them. */
   readonly maxConnections: number;
   /** An address may have this fraction of them, unless it is a trusted proxy. @default 4 */
   readonly shareOfAnAddress?: number;
   readonly trustedProxies?: NetworkList | undefined;
-  /** @default no address counts as a stranger's */
+  /** @default each address counts as known */
   readonly knownNetworks?: Pick<KnownNetworks, 'has'>;
 }
 
@@ -32,27 +32,17 @@ export function limitSockets(
   { maxConnections, shareOfAnAddress = 4, trustedProxies, knownNetworks }: ConnectionLimits,
 ): void {
   const mostEach = Math.ceil(maxConnections / shareOfAnAddress);
-  const open = new Map<string, number>();
-  let ofStrangers = 0;
+  const places = createPlaces({ what: 'connections', most: maxConnections });
   listener.maxConnections = maxConnections;
   listener.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
     if (trustedProxies?.includes(address)) return;
-    const network = networkOf(address);
-    const count = (open.get(network) ?? 0) + 1;
-    const isStranger = knownNetworks !== undefined && !knownNetworks.has(address);
-    if (count > mostEach || (isStranger && ofStrangers >= maxConnections * SHARE_OF_STRANGERS)) {
+    const leavesRoom = knownNetworks?.has(address) === false;
+    try {
+      socket.once('close', places.take({ [networkOf(address)]: mostEach }, { leavesRoom }).free);
+    } catch {
       socket.destroy();
-      return;
     }
-    open.set(network, count);
-    if (isStranger) ofStrangers += 1;
-    socket.once('close', () => {
-      if (isStranger) ofStrangers -= 1;
-      const left = (open.get(network) ?? 1) - 1;
-      if (left > 0) open.set(network, left);
-      else open.delete(network);
-    });
   });
 }
 

@@ -2,54 +2,69 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Refusal } from './refusal.js';
 
-/** Limits what is open at one time: in all, and for each name, so that one cannot take everything. */
+/** Limits how many are open at once: in all, and for each name, so that one cannot take everything. */
 export interface Places {
   /**
+   * @param shares names that it counts for, and how much each may have open
    * @param order.units what it counts for; it is admitted whole if there is any room left. @default 1
-   * @param order.isStranger strangers together get three quarters of all room: they can have any number of names
-   * @returns frees it again; calling it twice does nothing
-   * @throws Refusal 429 if this name has used up its share, 503 if everything is taken
+   * @param order.leavesRoom with all others of which that is true it gets three quarters of the room: unknown clients,
+   * who can have any number of names, leave a quarter to known ones, and readers to orders. @default false
+   * @throws Refusal 429 if a name has used up its share, 503 if everything is taken
    */
-  take(name: string, order?: { readonly units?: number; readonly isStranger?: boolean }): () => void;
+  take(
+    shares: Readonly<Record<string, number>>,
+    order?: { readonly units?: number; readonly leavesRoom?: boolean },
+  ): Place;
 }
 
-/** Of the shared room: the rest is reserved for names that have proven who they are. */
-export const SHARE_OF_STRANGERS = 3 / 4;
+export interface Place {
+  /** It counts for so many units more. @throws Refusal as `take` does */
+  readonly grow: (units: number) => void;
+  /** Calling it twice does nothing. */
+  readonly free: () => void;
+}
+
+/** Of the room: the rest is for known clients, and for orders. */
+export const LEAVING_ROOM = 3 / 4;
 
 /** For `Retry-After`: a place is held for one request, which is short. */
 const PLACE_FREE_AFTER_SECONDS = 1;
 
 /** @param options.what plural noun for what is counted */
-export function createPlaces(options: {
-  readonly what: string;
-  readonly most: number;
-  readonly mostEach: number;
-}): Places {
-  const { what, most, mostEach } = options;
+export function createPlaces({ what, most }: { readonly what: string; readonly most: number }): Places {
   const taken = new Map<string, number>();
   let all = 0;
-  let ofStrangers = 0;
-
-  const add = (name: string, units: number, isStranger: boolean): void => {
-    all += units;
-    if (isStranger) ofStrangers += units;
-    const now = (taken.get(name) ?? 0) + units;
-    if (now > 0) taken.set(name, now);
-    else taken.delete(name);
-  };
+  let leavingRoom = 0;
 
   return {
-    take(name, { units = 1, isStranger = false } = {}) {
-      const refuse = (status: number, why: string) => new Refusal(status, why, {}, PLACE_FREE_AFTER_SECONDS);
-      if ((taken.get(name) ?? 0) >= mostEach) throw refuse(429, `Too many open ${what}. Try again later.`);
-      const isFull = all >= most || (isStranger && ofStrangers >= most * SHARE_OF_STRANGERS);
-      if (isFull) throw refuse(503, `The gateway has too many open ${what}. Try again later.`);
-      add(name, units, isStranger);
-      let isHeld = true;
-      return () => {
-        if (isHeld) add(name, -units, isStranger);
-        isHeld = false;
+    take(shares, { units = 1, leavesRoom = false } = {}) {
+      let held = 0;
+      let isFree = false;
+      const add = (more: number): void => {
+        held += more;
+        all += more;
+        if (leavesRoom) leavingRoom += more;
+        for (const name of Object.keys(shares)) {
+          const now = (taken.get(name) ?? 0) + more;
+          if (now > 0) taken.set(name, now);
+          else taken.delete(name);
+        }
       };
+      const grow = (more: number): void => {
+        if (isFree) return;
+        const refuse = (status: number, why: string) => new Refusal(status, why, {}, PLACE_FREE_AFTER_SECONDS);
+        const isOver = Object.entries(shares).some(([name, share]) => (taken.get(name) ?? 0) >= share);
+        if (isOver) throw refuse(429, `Too many open ${what}. Try again later.`);
+        const isFull = all >= most || (leavesRoom && leavingRoom >= most * LEAVING_ROOM);
+        if (isFull) throw refuse(503, `The gateway has too many open ${what}. Try again later.`);
+        add(more);
+      };
+      grow(units);
+      const free = (): void => {
+        isFree = true;
+        add(-held);
+      };
+      return { grow, free };
     },
   };
 }

@@ -3,6 +3,8 @@ import { withoutPort } from '../../config/networks.js';
 import { Refusal } from './refusal.js';
 
 export interface RateLimit {
+  /** It limits nothing. */
+  readonly isNone: boolean;
   /**
    * @param units what it counts for; if less is left, the rest is taken from the future. @default 1
    * @returns gives it back, or so many units of it
@@ -12,6 +14,9 @@ export interface RateLimit {
 }
 
 const BURST_SECONDS = 10;
+
+/** For the rate of unknown clients: what proves nothing, such as a forgery or a wrong token, counts for ten arrivals. */
+export const UNPROVEN = 10;
 /** Names beyond this are tidied up: an attacker may have many addresses. */
 const MOST_NAMES = 10_000;
 
@@ -47,6 +52,7 @@ export function createRateLimit(
   };
 
   return {
+    isNone: perSecond === 0,
     take(name, units = 1) {
       if (perSecond === 0) return () => undefined;
       const now = nowMs();

@@ -30,6 +30,12 @@ export const REQUEST_LIMITS: RequestLimits = {
   requestWithinMs: 10_000,
   answerWithinMs: 30_000,
 };
+/** An event is short, and its sender a server: a body of 64 KiB comes at 13 KiB a second at least. */
+export const PUBLIC_REQUEST_LIMITS: RequestLimits = {
+  headersWithinMs: 2_500,
+  requestWithinMs: 5_000,
+  answerWithinMs: 10_000,
+};
 /** At shutdown. A request that is still being received ends by then; long polls are answered at once. */
 const CUT_AFTER_MS = REQUEST_LIMITS.requestWithinMs + 2_000;
 const PASSING_ON_MS = 5_000;

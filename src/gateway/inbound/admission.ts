@@ -1,26 +1,28 @@
 import type { FastifyRequest } from 'fastify';
 import { createKnownNetworks, type KnownNetworks } from '../http/known-networks.js';
-import { createPlaces, whenOver } from '../http/places.js';
-import { createRateLimit, networkOf } from '../http/rate-limit.js';
+import { createPlaces, type Place, whenOver } from '../http/places.js';
+import { createRateLimit, networkOf, type RateLimit, UNPROVEN } from '../http/rate-limit.js';
 
 /**
- * Limits who may send events, and how many: checked by address and `Content-Length` before a body is read, and again
- * before an unproven event is stored. Only what is proven and new is not counted in the end: a proven event that is sent
- * again and again could be anyone's copy.
+ * Limits how many events come at once, and how fast: checked by address and `Content-Length` before a body is read, while
+ * it is received, and again before an unproven event is stored. Only what is proven and new is not counted in the end: a
+ * proven event that is sent again and again could be anyone's copy.
  */
 export interface Admission {
   /**
    * Before the body is read.
-   * @param isKnown the URL or the network identifies its sender: then strangers of the same address take nothing from
-   * it
+   * @param hasProof the URL or the network identifies its sender: then unknown clients of the same address take nothing
+   * from it
    * @param flowId of a URL of one flow
    * @throws Refusal 429 if this address sends too much without proof or has too much open, in all or by this URL, or if
-   * this URL has from unfamiliar addresses, 503 if all together do
+   * this URL has from unknown addresses, 503 if all together do
    */
-  arrive(request: FastifyRequest, isKnown: boolean, flowId?: string): void;
+  arrive(request: FastifyRequest, hasProof: boolean, flowId?: string): void;
+  /** So many bytes of its body came. @throws Refusal as `arrive` does */
+  received(request: FastifyRequest, bytes: number): void;
   /**
    * The event is proven.
-   * @param byUrlAlone by the URL of its flow, which does not make an address familiar
+   * @param byUrlAlone by the URL of its flow, which does not make a client known: it may be in the logs of proxies
    */
   proven(request: FastifyRequest, byUrlAlone?: boolean): void;
   /** The event is proven, and was stored for the first time. */
@@ -29,12 +31,12 @@ export interface Admission {
    * Nothing proves the event, or it is a forgery.
    * @throws Refusal 429 if this address, or all together, sent as many as are kept
    */
-  unproven(request: FastifyRequest, isKnown: boolean, bytes: number): void;
-  /** Neither its URL nor its address identifies its sender. */
-  isStranger(request: FastifyRequest, isKnown: boolean): boolean;
+  unproven(request: FastifyRequest, hasProof: boolean, bytes: number): void;
+  /** Its URL or its address identifies its sender. */
+  isKnown(request: FastifyRequest, hasProof: boolean): boolean;
   /**
-   * Only the URL of its flow proves the event. That URL may be in the logs of proxies: who reads it there could fill the
-   * claims' disk, since proven events are never deleted.
+   * Only the URL of its flow proves the event. Who reads it in the logs of a proxy could fill the claims' disk, since
+   * proven events are never deleted.
    *
    * @returns gives it back: it was stored before
    * @throws Refusal 429 if more came by this URL than a flow has events
@@ -48,68 +50,65 @@ const UNIT_BYTES = 4 * 1_024;
 const MOST_UNITS = 16;
 const unitsOf = (bytes: number): number => Math.min(MOST_UNITS, Math.max(1, Math.ceil(bytes / UNIT_BYTES)));
 
-/** Arrivals per event that would be kept: most events of a genuine sender are proven a moment later. */
-const ARRIVALS = 10;
-/** How many addresses may send all that they may. */
-const ADDRESSES = 10;
 /** 1 MiB at once, then six events a minute: the service reports a few dozen events of a flow. */
 const BY_URL = { perSecond: 0.1, burstSeconds: 2_560 };
-/** 32 MiB of bodies that are read, verified or stored; an eighth of it for one address. */
-const PLACES = { what: 'events', most: 8_192, mostEach: 1_024 };
-/**
- * Of them, for one flow's URL, which may be in the logs of proxies: for each familiar address, and for all others
- * together.
- */
-const PLACES_OF_URL = { what: 'events of this flow', most: PLACES.most, mostEach: 512 };
-/** Of those, for one address that is not familiar: one that knows the URL leaves room for the service. */
-const PLACES_OF_STRANGER = { ...PLACES_OF_URL, mostEach: PLACES_OF_URL.mostEach / 4 };
+/** 32 MiB of bodies that are received, verified or stored. */
+const PLACES = { what: 'events', most: 8_192 };
+/** Of them, for one address. */
+const OF_ADDRESS = 1_024;
+/** For the URL of one flow: for each known address, and for all others together. */
+const OF_URL = 512;
+/** Of those, for each other address: one that has read the URL somewhere leaves room for the service. */
+const OF_URL_BY_UNKNOWN = 128;
 
-/** @param perSecond events without proof that are kept per address; 0: no limit, except on what is open at one time */
+/** @param ofUnknown the rate of clients without a proof; 0: no limit, except on what is open at one time */
 export function createAdmission(
-  perSecond: number,
+  ofUnknown: RateLimit,
   monotonicMs: () => number,
   knownNetworks: KnownNetworks = createKnownNetworks(),
 ): Admission {
-  const arrivals = createRateLimit(perSecond * ARRIVALS, monotonicMs);
-  const kept = createRateLimit(perSecond, monotonicMs);
-  const keptOfAll = createRateLimit(perSecond * ADDRESSES, monotonicMs);
-  const byUrl = createRateLimit(perSecond === 0 ? 0 : BY_URL.perSecond, monotonicMs, BY_URL.burstSeconds);
+  const byUrl = createRateLimit(ofUnknown.isNone ? 0 : BY_URL.perSecond, monotonicMs, BY_URL.burstSeconds);
   const places = createPlaces(PLACES);
-  const ofUrl = createPlaces(PLACES_OF_URL);
-  const ofUrlEach = createPlaces(PLACES_OF_STRANGER);
-  /** Networks that sent an event that more than the URL of its flow proves: the service's. */
-  const familiar = createKnownNetworks();
-  const charges = new WeakMap<FastifyRequest, () => void>();
-  // Strangers take nothing from those who are known, also if these have the same address.
-  const sort = (isKnown: boolean): string => (isKnown ? 'known' : 'any');
-  const nameOf = (request: FastifyRequest, isKnown: boolean) => `${sort(isKnown)} ${networkOf(request.ip)}`;
-  const isStranger = (request: FastifyRequest, isKnown: boolean) => !isKnown && !knownNetworks.has(request.ip);
-  /** A familiar address is held back by no other one. */
-  const takeOfUrl = (request: FastifyRequest, flowId: string, units: number): void => {
+  const open = new WeakMap<FastifyRequest, { readonly place: Place; bytes: number; readonly giveBack: () => void }>();
+  // Unknown clients take nothing from those with a proof, also if these have the same address.
+  const sort = (hasProof: boolean): string => (hasProof ? 'events with proof' : 'events');
+  const nameOf = (request: FastifyRequest, hasProof: boolean) => `${sort(hasProof)} ${networkOf(request.ip)}`;
+  const isKnown = (request: FastifyRequest, hasProof: boolean) => hasProof || knownNetworks.has(request.ip);
+  /** A known address is held back by no other one. */
+  const sharesOfUrl = (request: FastifyRequest, flowId: string | undefined): Record<string, number> => {
+    if (flowId === undefined) return {};
     const ofAddress = `${flowId} ${networkOf(request.ip)}`;
-    if (familiar.has(request.ip)) return whenOver(request, ofUrl.take(ofAddress, { units }));
-    whenOver(request, ofUrlEach.take(ofAddress, { units }));
-    whenOver(request, ofUrl.take(flowId, { units }));
+    if (knownNetworks.has(request.ip)) return { [ofAddress]: OF_URL };
+    return { [ofAddress]: OF_URL_BY_UNKNOWN, [flowId]: OF_URL };
   };
 
   return {
-    arrive(request, isKnown, flowId) {
+    arrive(request, hasProof, flowId) {
       const length = Number(request.headers['content-length'] ?? Infinity);
-      const name = nameOf(request, isKnown);
-      const units = unitsOf(length);
-      charges.set(request, arrivals.take(name, units));
-      if (flowId !== undefined) takeOfUrl(request, flowId, units);
-      whenOver(request, places.take(name, { units, isStranger: isStranger(request, isKnown) }));
+      const name = nameOf(request, hasProof);
+      const giveBack = ofUnknown.take(name, unitsOf(length));
+      const shares = { [name]: OF_ADDRESS, ...sharesOfUrl(request, flowId) };
+      const place = places.take(shares, { leavesRoom: !isKnown(request, hasProof) });
+      open.set(request, { place, bytes: 0, giveBack });
+      whenOver(request, () => place.free());
     },
-    isStranger,
+    received(request, bytes) {
+      const found = open.get(request);
+      if (found === undefined) return;
+      const more = unitsOf(found.bytes + bytes) - unitsOf(found.bytes);
+      found.bytes += bytes;
+      if (more > 0) found.place.grow(more);
+    },
+    isKnown,
     proven(request, byUrlAlone = false) {
-      knownNetworks.add(request.ip);
-      if (!byUrlAlone) familiar.add(request.ip);
+      if (!byUrlAlone) knownNetworks.addProven(request.ip);
     },
-    provenAnew: (request) => charges.get(request)?.(),
-    unproven(request, isKnown, bytes) {
-      kept.take(nameOf(request, isKnown), unitsOf(bytes));
-      keptOfAll.take(sort(isKnown), unitsOf(bytes));
+    provenAnew: (request) => open.get(request)?.giveBack(),
+    unproven(request, hasProof, bytes) {
+      // Apart from what arrives: a proven event of the same address is still taken.
+      ofUnknown.take(`unproven ${nameOf(request, hasProof)}`, UNPROVEN * unitsOf(bytes));
+      // Ten times as much as one address may send.
+      ofUnknown.take(`unproven ${sort(hasProof)}`, unitsOf(bytes));
     },
     byUrlAlone: (flowId, bytes) => byUrl.take(flowId, unitsOf(bytes)),
   };

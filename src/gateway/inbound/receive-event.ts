@@ -68,9 +68,9 @@ async function storeEvent(
   const { raw, read } = unreadBodyOf(request);
   const { rawHeaders } = request.raw;
   const verdict = arrival.profile.verify({ raw, header: (name) => headerValues(rawHeaders, name) });
-  const isKnown = arrival.capability || arrival.network;
+  const hasProof = arrival.capability || arrival.network;
   if (verdict === 'invalid') {
-    deps.admission.unproven(request, isKnown, raw.length);
+    deps.admission.unproven(request, hasProof, raw.length);
     throw new Refusal(401, NOT_VALID, { code: 'signature_invalid' });
   }
   const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
@@ -80,8 +80,8 @@ async function storeEvent(
   // Anyone may post to the settlement path, and could fill the disk without a limit.
   let giveBack: (() => void) | undefined;
   if (proof === null) {
-    deps.admission.unproven(request, isKnown, raw.length);
-    deps.quota.take(raw.length, deps.admission.isStranger(request, isKnown));
+    deps.admission.unproven(request, hasProof, raw.length);
+    deps.quota.take(raw.length, deps.admission.isKnown(request, hasProof));
   } else {
     const flowId = proof === 'capability' ? arrival.flowId : undefined;
     if (flowId !== undefined) giveBack = deps.admission.byUrlAlone(flowId, raw.length);

@@ -58,14 +58,26 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       config: { ...options.config, unread: true },
       onRequest: async (request, reply): Promise<FastifyReply | undefined> => {
         const arrival = isOpen(request) ? arrivalOf(request) : undefined;
-        const isKnown = arrival?.capability === true || arrival?.network === true;
-        deps.admission.arrive(request, isKnown, arrival?.flowId);
+        const hasProof = arrival?.capability === true || arrival?.network === true;
+        deps.admission.arrive(request, hasProof, arrival?.flowId);
         if (arrival !== undefined) return undefined;
         // It may be of a key that another process gave the store a moment ago.
         const rotated = await capabilities.refresh().catch(() => false);
         if (rotated && isOpen(request)) return undefined;
         answerNotFound(request, reply);
         return reply;
+      },
+      preParsing: (request, reply, payload, next) => {
+        payload.on('data', (chunk: Buffer) => {
+          try {
+            deps.admission.received(request, chunk.length);
+          } catch (error) {
+            // The rest of it is not read.
+            void reply.header('connection', 'close');
+            payload.emit('error', error);
+          }
+        });
+        next(null, payload);
       },
       handler: async (request, reply): Promise<FastifyReply> => {
         await receiveEvent(deps, request, arrivalOf(request));

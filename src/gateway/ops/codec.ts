@@ -33,7 +33,8 @@ const MOST_VALUES = 20_000;
 /** A body takes several times its size of memory while it is read, decrypted and answered. */
 const UNIT_BYTES = 16 * 1_024;
 /** 16 MiB of bodies, a quarter of it for one caller. */
-const PLACES = { what: 'payloads for the codec', most: 1_024, mostEach: 256 };
+const PLACES = { what: 'payloads for the codec', most: 1_024 };
+const OF_CALLER = 256;
 const PREFLIGHT_SECONDS = 600;
 
 /**
@@ -58,7 +59,8 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
     callers.set(request, caller);
     // Before the body is read. Without a length it counts as the largest one.
     const bytes = Math.min(BODY_LIMIT_BYTES, Number(request.headers['content-length'] ?? Infinity));
-    whenOver(request, places.take(caller.name, { units: Math.max(1, Math.ceil(bytes / UNIT_BYTES)) }));
+    const units = Math.max(1, Math.ceil(bytes / UNIT_BYTES));
+    whenOver(request, places.take({ [caller.name]: OF_CALLER }, { units }).free);
   };
 
   const operations = {

@@ -1,16 +1,16 @@
 import type { Logger } from 'pino';
 import { type Clock, createRounds, type Rounds, systemClock } from '../../clock.js';
 import { ROW_BYTES, type UnprovenInbox } from '../../store/inbox.js';
-import { SHARE_OF_STRANGERS } from '../http/places.js';
+import { LEAVING_ROOM } from '../http/places.js';
 import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 
 /** The disk space that events without proof may use: beyond it the oldest are deleted, those without a flow first. */
 export interface UnprovenQuota extends Pick<Rounds, 'start' | 'stop'> {
   /**
-   * @param isStranger strangers together get three quarters of it
+   * @param isKnown unknown clients together get three quarters of it
    * @throws Refusal 429 if it is full of events that are on their way to flows
    */
-  take(bytes: number, isStranger: boolean): void;
+  take(bytes: number, isKnown: boolean): void;
   /** Bytes that they use, as far as this gateway knows. */
   bytes(): number;
 }
@@ -22,7 +22,7 @@ const OF_NO_FLOW_KEPT_MS = DAY_MS;
 /** What a flow was shown is in its history; a person may read the row as long as a flow may stay parked unnoticed. */
 const OF_A_FLOW_KEPT_MS = 30 * DAY_MS;
 const DROPPED_AT_ONCE = 500;
-/** If the share of strangers is full, a check makes room down to this part of it. */
+/** If the share of unknown clients is full, a check makes room down to this part of it. */
 const LEFT_FULL = 0.9;
 
 /** Each gateway counts what it stores between two checks; it learns at the next check what others stored. */
@@ -34,7 +34,7 @@ export function createUnprovenQuota(deps: {
   readonly clock?: Clock;
 }): UnprovenQuota {
   const { inbox, mostBytes, logger, nowMs, clock = systemClock } = deps;
-  const mostOfStrangers = mostBytes * SHARE_OF_STRANGERS;
+  const mostOfUnknown = mostBytes * LEAVING_ROOM;
   let bytes = 0;
 
   async function drop(keptMs: number, ofNoFlow: boolean, isEnough: () => Promise<boolean>): Promise<number> {
@@ -50,9 +50,9 @@ export function createUnprovenQuota(deps: {
 
   async function tidy(): Promise<void> {
     const never = () => Promise.resolve(false);
-    const hasRoom = async () => (await inbox.unprovenBytes()) <= mostOfStrangers * LEFT_FULL;
+    const hasRoom = async () => (await inbox.unprovenBytes()) <= mostOfUnknown * LEFT_FULL;
     let dropped = (await drop(OF_NO_FLOW_KEPT_MS, true, never)) + (await drop(OF_A_FLOW_KEPT_MS, false, never));
-    if ((await inbox.unprovenBytes()) >= mostOfStrangers) {
+    if ((await inbox.unprovenBytes()) >= mostOfUnknown) {
       // Including what came in this very millisecond.
       dropped += await drop(-1, true, hasRoom);
       dropped += await drop(-1, false, hasRoom);
@@ -68,8 +68,8 @@ export function createUnprovenQuota(deps: {
   );
 
   return {
-    take(bodyBytes, isStranger) {
-      if (bytes >= (isStranger ? mostOfStrangers : mostBytes)) {
+    take(bodyBytes, isKnown) {
+      if (bytes >= (isKnown ? mostBytes : mostOfUnknown)) {
         void rounds.now();
         throw new Refusal(429, 'Too many events without proof are stored. Try again later.', {}, RETRY_AFTER_SECONDS);
       }

@@ -12,8 +12,8 @@ export function bareServer(role: Role, ...names: readonly string[]) {
   const limit = createRateLimit(0);
   const tokens = createTokenCheck({
     tokens: () => names.map((name) => ({ name, role, secret: `secret-of-${name}` })),
-    ofToken: limit,
-    ofGuesses: limit,
+    ofKnown: limit,
+    ofUnknown: limit,
     knownNetworks: createKnownNetworks(),
     owners: createOwners({ ownersOf: () => Promise.resolve(new Map()) }),
   });

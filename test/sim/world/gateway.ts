@@ -16,6 +16,7 @@ import { createOpenSignals } from '../../../src/gateway/dispatch/open-signals.js
 import { createSettler, type Settler } from '../../../src/gateway/dispatch/settler.js';
 import { createUnreadableFlows } from '../../../src/gateway/dispatch/unreadable-flows.js';
 import { shownFlow } from '../../../src/gateway/flows/address.js';
+import { createRateLimit } from '../../../src/gateway/http/rate-limit.js';
 import type { FlowOperationDeps } from '../../../src/gateway/flows/deps.js';
 import { resolveTerminated } from '../../../src/gateway/flows/resolve-terminated.js';
 import { isTerminated, resolvedView } from '../../../src/gateway/flows/terminated-view.js';
@@ -121,7 +122,7 @@ export function createSimGateway(deps: {
     newEventId: deps.newEventId,
     receive: createIntake({ inbox, dispatcher, matcher }),
     logger,
-    admission: createAdmission(0, () => clock.monotonicMs()),
+    admission: createAdmission(createRateLimit(0), () => clock.monotonicMs()),
     quota: { take: () => undefined },
   });
 
