@@ -17,6 +17,7 @@ export function flowText({ colors }: Look, flow: Flow): string {
       ? [['amount', flow.amount && `${flow.amount} ${flow.currency}`] as [string, string | null]]
       : termsInWords(flow.terms).map((line, at): [string, string] => [at === 0 ? 'moves' : '', line])),
     ['outcome', outcome === null ? null : [outcome.reason, outcome.detail].filter((part) => part !== null).join(': ')],
+    ['CONTRADICTED', contradictedText(flow.contradicted)],
     ['service', flow.serviceReference],
     ['started', flow.startedAt],
     ['updated', flow.updatedAt],
@@ -28,11 +29,23 @@ export function flowText({ colors }: Look, flow: Flow): string {
   const shown = facts.filter((fact): fact is [string, string] => fact[1] !== null);
   return [
     colors.bold(flow.flowId),
-    ...shown.map(([what, text]) => `  ${what.padEnd(10)}${text}`),
+    ...shown.map(([what, text]) => `  ${what.padEnd(10)}${what.length > 9 ? ' ' : ''}${text}`),
     ...(proposal === null ? [] : proposed(proposal)),
     ...(parked === null ? [] : waysOut(flow.flowId, parked)),
     ...flow.timeline.map((entry) => `  ${timelineLine({ colors }, entry)}`),
   ].join('\n');
+}
+
+/** Where the money is, the evidence says, and not the state. */
+function contradictedText(contradicted: Flow['contradicted']): string | null {
+  if (contradicted === null) return null;
+  const said = contradicted.evidence.map(({ at, ended, status, proof, operation }) => {
+    if (operation !== null) return `${at}: ${operation} was executed after all`;
+    return `${at}: it had ended as ${ended ?? '?'}, and an event says ${status ?? '?'} (proof: ${proof ?? 'none'})`;
+  });
+  const { acknowledged } = contradicted;
+  const seen = acknowledged === null ? 'towline acknowledge waits for a person' : `seen to by ${acknowledged.by}`;
+  return `${said.join('; ')}; ${seen}`;
 }
 
 /** The proposal that waits for a second person, and the command that confirms it. */

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../package-root.js';
 import { addAccountCommand } from './commands/account.js';
+import { addAcknowledgeCommand } from './commands/acknowledge.js';
 import { addApproveCommand } from './commands/approve.js';
 import { addAuditCommand } from './commands/audit.js';
 import { addCallbacksCommand } from './commands/callbacks.js';
@@ -53,6 +54,7 @@ const COMMANDS = {
     addCancelCommand,
     addResolveCommand,
     addWithdrawCommand,
+    addAcknowledgeCommand,
     addEventsCommand,
     addCallbacksCommand,
     addGiveCommand,

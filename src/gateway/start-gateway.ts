@@ -162,7 +162,13 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     }),
   });
   const drain = createDrain(client);
-  const events = { inbox, matters, drain, logger };
+  const { taskQueue } = options;
+  const callbacks = createCallbackHandles(client, { taskQueue, askWorker });
+  const tellCaller = async (flowId: string) => {
+    const told = await callbacks.contradict(flowId);
+    if (told === 'no-answer') throw new Error('no worker says whether the flow has callbacks');
+  };
+  const events = { inbox, matters, drain, logger, tellCaller };
   const dispatcher = createDispatcher({
     ...events,
     reader,
@@ -205,7 +211,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     refused: createRoleRefusals({ store, logger, monotonicMs }),
   });
   const capabilities = createCapabilities(store, settings, secrets.settlementCapability);
-  const { taskQueue } = options;
   const readings = createReadings({ audit: store.audit, monotonicMs });
   // Temporal limits lists and counts together: the lists of callers must leave room for the counts of `/metrics`.
   const takePage = createPageLimit(25, monotonicMs);
@@ -284,7 +289,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const eventDeps = { store, settings, tokens, reader, dispatcher, readings, takeStoredPages, budget, logger };
   addEventRoutes(server, eventDeps);
   addReplayRoutes(server, eventDeps);
-  const callbacks = createCallbackHandles(client, { taskQueue, askWorker });
   addCallbackRoutes(server, { store, tokens, reader, logger, callbacks, monotonicMs, takePage });
   addCodecRoutes(server, { codec: options.codec, store, tokens, settings, uiOrigin: options.uiOrigin });
   addAuditRoute(server, { store, tokens, takeStoredPages });

@@ -13,6 +13,8 @@ export interface FlowChange {
   readonly serviceReference: string | null;
   readonly outcome: { readonly state: FlowState; readonly reason: string | null } | null;
   readonly parked: Pick<Parked, 'reason' | 'since' | 'actions'> | null;
+  /** A proven event that came after the end says otherwise: look at the flow, and at your own books. */
+  readonly contradicted?: true;
 }
 
 /** A change that was not sent by itself, since a newer one came first. */

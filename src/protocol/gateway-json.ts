@@ -8,6 +8,41 @@ import type { InboxRow, InboxState } from './events.js';
 export interface Flow extends FlowWithMoney {
   /** An order that waits for a second person. */
   readonly proposal: ProposedOrder | null;
+  /** What came after the flow, and says otherwise; null if nothing did. */
+  readonly contradicted: ContradictedJson | null;
+}
+
+/** The state of a contradicted flow is what it was told; where the money is, its evidence says. */
+export interface ContradictedJson {
+  readonly since: string;
+  /** Oldest first. */
+  readonly evidence: readonly ContradictionJson[];
+  /** Null while it waits for a person. */
+  readonly acknowledged: { readonly at: string; readonly by: string } | null;
+}
+
+export interface ContradictionJson {
+  /** `late_event_contradicts` or `late_answer_contradicts`. */
+  readonly kind: string;
+  readonly at: string;
+  /** How the flow had ended. */
+  readonly ended: string | null;
+  readonly eventId: string | null;
+  /** Of the event. */
+  readonly status: string | null;
+  readonly proof: string | null;
+  /** Of the answer. */
+  readonly operation: string | null;
+}
+
+export interface ContradictedFlow {
+  readonly flowId: string;
+  readonly contradicted: ContradictedJson;
+}
+
+export interface ContradictionList {
+  /** The latest first. */
+  readonly flows: readonly ContradictedFlow[];
 }
 
 /** An order that one person gave, and another one has to confirm. */
@@ -45,6 +80,8 @@ export interface ListedFlow extends Pick<
   readonly reason: ParkReason | null;
   /** Of a parked flow: since when. Null if its worker did not answer in time, and of every other state. */
   readonly since: string | null;
+  /** What came after it says otherwise: its state is not where the money is. */
+  readonly contradicted: boolean;
 }
 
 export interface FlowPage {

@@ -1,4 +1,4 @@
-import { FLOW_KINDS } from './vocabulary.js';
+import { FLOW_KINDS, type FlowState } from './vocabulary.js';
 
 /** What a person is notified about: a parked flow, or something that must not happen. */
 const MATTER_KINDS = [
@@ -6,9 +6,9 @@ const MATTER_KINDS = [
   'parked',
   /** The callbacks of a flow could not be delivered in days; resolved when they are sent again. */
   'callback_undelivered',
-  /** The service executed a payment that was, or may have been, declared not executed. */
+  /** The service executed a payment that was, or may have been, declared not executed; resolved when acknowledged. */
   'late_answer_contradicts',
-  /** A proven event says that a flow ended otherwise than it did. */
+  /** A proven event says that a flow ended otherwise than it did; resolved when acknowledged. */
   'late_event_contradicts',
   /** An event cannot be decrypted, so its content is unknown. */
   'event_quarantined',
@@ -35,6 +35,8 @@ export interface MatterContent {
   readonly operation?: string;
   /** The inbox row of a late or quarantined event. */
   readonly eventId?: string;
+  /** How the flow had ended. */
+  readonly ended?: FlowState;
   /** The process that sends notifications cannot decrypt the rest. */
   readonly unreadable?: true;
 }
@@ -54,6 +56,10 @@ export function contentOfMatterId(id: string, openedAt: string): MatterContent {
   return { kind, ...flow, ...event, since, unreadable: true };
 }
 
+/** What came afterwards says otherwise than the flow: resolved when a person acknowledges it. */
+export const isContradiction = ({ kind }: Pick<MatterContent, 'kind'>): boolean =>
+  kind === 'late_answer_contradicts' || kind === 'late_event_contradicts';
+
 /** These wait for something: until it happens, reminders are sent. The others are sent once. */
-export const isLasting = ({ kind }: Pick<MatterContent, 'kind'>): boolean =>
-  kind === 'parked' || kind === 'callback_undelivered';
+export const isLasting = (content: Pick<MatterContent, 'kind'>): boolean =>
+  content.kind === 'parked' || content.kind === 'callback_undelivered' || isContradiction(content);

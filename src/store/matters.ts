@@ -1,4 +1,4 @@
-import { contentOfMatterId, type MatterContent } from '../protocol/matters.js';
+import { contentOfMatterId, isContradiction, type MatterContent } from '../protocol/matters.js';
 import { readable, type SealedJson } from './store-key.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row, SqlBlob } from './sql-message.js';
@@ -22,6 +22,13 @@ export interface DueMatter {
   readonly sent: Readonly<Record<string, SentTo>>;
 }
 
+/** One thing that came after a flow, and says otherwise. */
+export interface Contradiction {
+  readonly content: MatterContent;
+  /** Null until a person has acknowledged it. */
+  readonly acknowledged: { readonly at: string; readonly by: string } | null;
+}
+
 /** Matters that people are notified about: any process writes them, one at a time sends them. */
 export interface MatterStore {
   /** Due at once. An existing one, open or resolved, stays unchanged. @throws StoreUnavailableError */
@@ -41,7 +48,13 @@ export interface MatterStore {
   ): Promise<void>;
   /** Those that are not resolved and wait for a person. */
   countOpen(): Promise<number>;
-  /** Deletes matters that were resolved before that moment. */
+  /** The contradictions of these flows, by flow id, oldest first. */
+  contradictionsOf(flowIds: readonly string[]): Promise<ReadonlyMap<string, readonly Contradiction[]>>;
+  /** Flows with a contradiction, the latest first: those that wait for a person, or all. */
+  contradictedFlows(which: 'open' | 'all', most: number): Promise<readonly string[]>;
+  /** Resolves the contradictions of a flow. @returns false if none is open */
+  acknowledge(flowId: string, by: string): Promise<boolean>;
+  /** Deletes matters that were resolved before that moment, but no contradiction: a flow shows its own for ever. */
   purge(before: Date): Promise<void>;
 }
 
@@ -56,9 +69,11 @@ export function createSqlMatters(deps: {
   const { db, sealed, now } = deps;
   const insert = (id: string, content: MatterContent, onConflict: string) => {
     const at = now();
-    const sql = `INSERT INTO matters (id, opened_at, due_at, sent, content) VALUES (?, ?, ?, '{}', ?)
+    const sql = `INSERT INTO matters (id, opened_at, due_at, sent, content, flow_id) VALUES (?, ?, ?, '{}', ?, ?)
                  ON CONFLICT (id) ${onConflict}`;
-    return db.write([{ sql, params: [id, at, at, sealed.seal(matterPlace(id), content)] }], turnOf.matter(id));
+    const contradicted = isContradiction(content) ? (content.flowId ?? null) : null;
+    const params = [id, at, at, sealed.seal(matterPlace(id), content), contradicted];
+    return db.write([{ sql, params }], turnOf.matter(id));
   };
   const toMatter = (row: Row): DueMatter => {
     const id = text(row, 'id');
@@ -119,8 +134,38 @@ export function createSqlMatters(deps: {
       return integer(found?.rows[0], 'count');
     },
 
+    async contradictionsOf(flowIds) {
+      const found = new Map<string, Contradiction[]>();
+      if (flowIds.length === 0) return found;
+      const sql = `SELECT * FROM matters WHERE flow_id IN (SELECT value FROM ${db.dialect.elements}(?))
+                   ORDER BY opened_at, id`;
+      const [rows] = await db.read([{ sql, params: [JSON.stringify(flowIds)] }]);
+      for (const row of rows?.rows ?? []) {
+        const { content, resolvedAtMs } = toMatter(row);
+        const by = row['acknowledged_by'] === null ? '' : text(row, 'acknowledged_by');
+        const acknowledged = resolvedAtMs === undefined ? null : { at: new Date(resolvedAtMs).toISOString(), by };
+        const flowId = text(row, 'flow_id');
+        found.set(flowId, [...(found.get(flowId) ?? []), { content, acknowledged }]);
+      }
+      return found;
+    },
+
+    async contradictedFlows(which, most) {
+      const sql = `SELECT flow_id FROM matters WHERE flow_id IS NOT NULL ${which === 'open' ? 'AND resolved_at = 0' : ''}
+                   GROUP BY flow_id ORDER BY MAX(opened_at) DESC, flow_id LIMIT ?`;
+      const [found] = await db.read([{ sql, params: [most] }]);
+      return (found?.rows ?? []).map((row) => text(row, 'flow_id'));
+    },
+
+    async acknowledge(flowId, by) {
+      const sql = `UPDATE matters SET resolved_at = ?, acknowledged_by = ?, due_at = opened_at
+                   WHERE flow_id = ? AND resolved_at = 0`;
+      const [done] = await db.write([{ sql, params: [now(), by, flowId] }], turnOf.matter(flowId));
+      return (done?.changes ?? 0) > 0;
+    },
+
     async purge(before) {
-      const sql = `DELETE FROM matters WHERE opened_at < ? AND (due_at IS NULL OR (resolved_at > 0 AND resolved_at < ?))`;
+      const sql = `DELETE FROM matters WHERE flow_id IS NULL AND opened_at < ? AND (due_at IS NULL OR (resolved_at > 0 AND resolved_at < ?))`;
       await db.write([{ sql, params: [before.getTime(), before.getTime()] }], turnOf.purging);
     },
   };
@@ -129,7 +174,7 @@ export function createSqlMatters(deps: {
 /** People are notified of it, once for each event. */
 export function openEventMatter(
   matters: Pick<MatterStore, 'open'>,
-  about: Pick<MatterContent, 'kind' | 'flowId'> & { readonly eventId: string },
+  about: Pick<MatterContent, 'kind' | 'flowId' | 'ended'> & { readonly eventId: string },
 ): Promise<void> {
   const content = { ...about, since: isoTime(systemClock) };
   return matters.open(`${about.kind}/${about.eventId}`, content);

@@ -2,18 +2,20 @@ import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError }
 import { decodeOptionalFailureToOptionalError } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import { ApplicationFailure, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { inTurns } from '../in-turns.js';
-import { type Asker, type AskWorker, limitQuestions, TooManyQuestionsError } from './questions.js';
+import { systemClock } from '../clock.js';
+import { type Asker, type AskWorker, limitQuestions, TooManyQuestionsError, TOWLINE } from './questions.js';
 import {
   callbackIdOf,
   CALLBACKS_QUERY,
   CALLBACK_WORKFLOW,
+  CHANGES_SIGNAL,
   flowIdOfCallbacks,
   RESEND_SIGNAL,
   STATE_ATTRIBUTE,
   TASK_QUEUE,
   UNDELIVERED,
 } from '../protocol/vocabulary.js';
-import type { CallbackFailure, CallbackOrder, CallbackReport, OpenCircuit } from '../protocol/callbacks.js';
+import type { CallbackFailure, CallbackOrder, CallbackReport, FlowChange, OpenCircuit } from '../protocol/callbacks.js';
 import { callWithin } from './call-within.js';
 
 /** The delivery of one flow's callbacks, as the server and its worker know it. */
@@ -39,6 +41,8 @@ export interface CallbackHandles {
   facts(flowId: string, asker: Asker): Promise<CallbackFacts | undefined>;
   /** Sends the newest callback again, under its own id. @throws TooManyQuestionsError */
   resend(flowId: string, actor: string): Promise<ResendOutcome>;
+  /** Sends the caller that its flow's end is contradicted. `no-answer`: not known whether there is a caller to tell. */
+  contradict(flowId: string): Promise<ResendOutcome>;
   /** `undelivered`: those that wait for a person; `open`: all in progress. */
   list(which: 'undelivered' | 'open', limit: number): Promise<readonly ListedCallbacks[]>;
   /**
@@ -80,18 +84,39 @@ export function createCallbackHandles(
     }
     const order = (await reportOf(flowId, { name: actor, isOrder: true }))?.order;
     if (order === undefined) return 'no-answer';
-    const start = () =>
+    await start(order);
+    return 'ordered';
+  }
+
+  async function contradict(flowId: string): Promise<ResendOutcome> {
+    const delivery = await orNotFound(() => within(WITHIN_MS, () => handleOf(flowId).describe()));
+    if (delivery === undefined) return 'not-found';
+    const order = (await reportOf(flowId, TOWLINE))?.order;
+    if (order === undefined) return 'no-answer';
+    const { again: last, ...kept } = order;
+    if (last === undefined) return 'not-found';
+    // Each change of a flow is newer than the one before.
+    const afterLastMs = Date.parse(last.change.timestamp) + 1;
+    const timestamp = new Date(Math.max(systemClock.nowMs(), afterLastMs)).toISOString();
+    const change: FlowChange = { ...last.change, timestamp, contradicted: true };
+    const isRunning = delivery.status.name === 'RUNNING';
+    const signal = () => handleOf(flowId).signal<[readonly FlowChange[]]>(CHANGES_SIGNAL, [change]);
+    const signalled = isRunning && (await orNotFound(() => within(WITHIN_MS, async () => (await signal(), true))));
+    if (signalled !== true) await start({ ...kept, changes: [change] });
+    return 'ordered';
+  }
+
+  const start = (order: CallbackOrder) =>
+    within(WITHIN_MS, () =>
       client.workflow.start<(order: CallbackOrder) => Promise<unknown>>(CALLBACK_WORKFLOW, {
-        workflowId: callbackIdOf(flowId),
+        workflowId: callbackIdOf(order.flowId),
         taskQueue,
         args: [order],
         workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
         workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-        staticSummary: `Callbacks of ${flowId}`,
-      });
-    await within(WITHIN_MS, start);
-    return 'ordered';
-  }
+        staticSummary: `Callbacks of ${order.flowId}`,
+      }),
+    );
 
   async function list(query: string, limit: number): Promise<readonly ListedCallbacks[]> {
     const listed: ListedCallbacks[] = [];
@@ -121,6 +146,8 @@ export function createCallbackHandles(
       const signalled = await orNotFound(() => within(WITHIN_MS, async () => (await signal(), true)));
       return signalled === true ? 'ordered' : startAgain(flowId, actor);
     },
+
+    contradict,
 
     list: (which, limit) => list(which === 'open' ? OPEN : UNDELIVERED_CALLBACKS, limit),
 

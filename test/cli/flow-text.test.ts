@@ -17,6 +17,7 @@ const shownAs = (reason: ParkReason, proposal: ProposedOrder | null = null): str
       stage: 'outcome-unknown',
       serviceReference: null,
       terms: null,
+      contradicted: null,
       startedAt: '2026-01-05T08:00:00.000Z',
       updatedAt: '2026-01-05T08:01:00.000Z',
       deadlineAt: '2026-01-05T09:00:00.000Z',

@@ -10,6 +10,7 @@ it('metrics: value in flight has a series for each currency and token of the int
     flowStats: () =>
       Promise.resolve({
         flows: [],
+        contradicted: 0,
         inFlight: { KES: '10', USDC: '2.5', kes: '1', 'a"} 1': '3', invented: '4' },
         value: { atMs: 0, listedAtMs: 0, openRuns: 0, amounts: {}, withoutAmount: 0 },
         withoutAmount: 0,

@@ -199,18 +199,28 @@ describe('the notifier', () => {
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
 
-  it('notifies once of an alarm, without a reminder', async () => {
+  it('reminds of a contradiction until it is acknowledged, says so once, and keeps it for ever', async () => {
     const { store, notifier } = await process();
-    const alarm = { kind: 'late_answer_contradicts', flowId: 'offramp/a', since: 'then', operation: 'o' } as const;
+    const flowId = 'offramp/a';
+    const alarm = { kind: 'late_answer_contradicts', flowId, since: 'then', operation: 'o' } as const;
     await store.matters.open('late_answer_contradicts/o/offramp/a', alarm);
     await notifier.round();
     temporary.clock.advance(2 * DAY);
     await notifier.round();
-    expect(receiver.received.map(({ body }) => [body.data.kind, body.data.runbook])).toEqual([
-      ['late_answer_contradicts', 'docs/runbook.md#late_answer_contradicts'],
+    expect(await store.matters.acknowledge(flowId, 'ann')).toBe(true);
+    expect(await store.matters.acknowledge(flowId, 'ben')).toBe(false);
+    await notifier.round();
+    expect(receiver.received.map(({ body }) => [body.type, body.data.runbook])).toEqual([
+      ['matter.opened', 'docs/runbook.md#late_answer_contradicts'],
+      ['matter.reminder', 'docs/runbook.md#late_answer_contradicts'],
+      ['matter.resolved', 'docs/runbook.md#late_answer_contradicts'],
     ]);
-    await store.matters.purge(new Date(temporary.clock.now() - DAY));
-    expect(await temporary.execute('SELECT id FROM matters')).toEqual([]);
+    await store.matters.purge(new Date(temporary.clock.now() + DAY));
+    expect((await store.matters.contradictionsOf([flowId, 'offramp/b'])).get(flowId)).toMatchObject([
+      { content: alarm, acknowledged: { by: 'ann' } },
+    ]);
+    expect(await store.matters.contradictedFlows('open', 10)).toEqual([]);
+    expect(await store.matters.contradictedFlows('all', 10)).toEqual([flowId]);
   });
 });
 

@@ -3,6 +3,7 @@ import type { LiveSecrets, Settings } from '../../config/index.js';
 import { resolvedView } from '../../gateway/flows/terminated-view.js';
 import { answers } from '../../gateway/ops/health.js';
 import { createNotifier, NOTIFY_DUTY_MS, type Notifier, type NotifyDeps, type Places } from '../../notify/index.js';
+import { isContradiction } from '../../protocol/matters.js';
 import { createDuty } from '../../store/duties.js';
 import type { DueMatter } from '../../store/matters.js';
 import type { Store } from '../../store/store.js';
@@ -55,7 +56,7 @@ export function stillOpenAt(client: Client, store: Store): (matter: DueMatter) =
   const callbacks = createCallbackHandles(client);
   return async ({ content }) => {
     const { kind, flowId, since } = content;
-    if (flowId === undefined) return true;
+    if (flowId === undefined || isContradiction(content)) return true;
     try {
       if (kind === 'callback_undelivered') {
         const facts = await callbacks.facts(flowId, TOWLINE);

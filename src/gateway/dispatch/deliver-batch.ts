@@ -24,6 +24,8 @@ export interface DeliverDeps {
   readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
   readonly unreadable: Pick<UnreadableFlows, 'examine'>;
+  /** Sends the caller of a flow that its end is contradicted. @default no one is told */
+  readonly tellCaller?: ((flowId: string) => Promise<void>) | undefined;
   readonly signal: (flowId: string, events: readonly FlowEvent[]) => Promise<SignalOutcome>;
   readonly logger: Logger;
   readonly nowMs: () => number;
@@ -157,7 +159,7 @@ async function putOff(inbox: InboxStore, flowId: string, delayMs: number): Promi
  * Rows for a flow that has ended: listed for a person, with an alarm if a proven event says that it ended differently.
  */
 export async function markLate(
-  { inbox, matters, logger }: Pick<DeliverDeps, 'inbox' | 'matters' | 'logger'>,
+  { inbox, matters, logger, tellCaller }: Pick<DeliverDeps, 'inbox' | 'matters' | 'logger' | 'tellCaller'>,
   rows: readonly Pick<InboxRow, 'id' | 'status' | 'proof'>[],
   facts: NonNullable<Awaited<ReturnType<FlowReader['facts']>>>,
 ): Promise<void> {
@@ -174,10 +176,12 @@ export async function markLate(
     }
     return { id: row.id, state: 'late' as const, detail: verdict.detail };
   });
-  // Before the rows are settled: after a crash in between, both are done again.
+  // Before the rows are settled: after a crash in between, all of it is done again.
   for (const eventId of alarming) {
-    await openEventMatter(matters, { kind: 'late_event_contradicts', flowId: facts.flowId, eventId });
+    const { flowId, state: ended } = facts;
+    await openEventMatter(matters, { kind: 'late_event_contradicts', flowId, eventId, ended });
   }
+  if (alarming.length > 0) await tellCaller?.(facts.flowId);
   await inbox.settle(verdicts);
 }
 

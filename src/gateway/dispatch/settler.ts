@@ -99,6 +99,7 @@ interface SettleDeps {
   readonly reader: Pick<FlowReader, 'facts' | 'report'>;
   readonly openSignals: OpenSignals;
   readonly logger: DeliverDeps['logger'];
+  readonly tellCaller?: DeliverDeps['tellCaller'];
   readonly nowMs: () => number;
 }
 

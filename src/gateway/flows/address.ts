@@ -1,6 +1,12 @@
 import { parse, stringify } from 'lossless-json';
 import { z } from 'zod';
-import type { Flow as FlowJson, FlowWithMoney, ProposedOrder } from '../../protocol/gateway-json.js';
+import type {
+  ContradictedJson,
+  ContradictionJson,
+  Flow as FlowJson,
+  FlowWithMoney,
+  ProposedOrder,
+} from '../../protocol/gateway-json.js';
 import type { FlowTerms, Outcome, Parked, QuoteTerms, TermsAmount, TimelineEntry } from '../../protocol/messages.js';
 import { FLOW_KINDS, FLOW_STATES } from '../../protocol/vocabulary.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
@@ -35,6 +41,23 @@ export const proposal = () =>
     } satisfies MembersOf<ProposedOrder>)
     .nullable()
     .meta({ description: 'An order that waits for a second person.' });
+
+export const contradicted = () =>
+  z.object({
+    since: at(),
+    evidence: z.array(
+      z.object({
+        kind: z.string(),
+        at: at(),
+        ended: z.string().nullable(),
+        eventId: z.string().nullable(),
+        status: z.string().nullable(),
+        proof: z.string().nullable(),
+        operation: z.string().nullable(),
+      } satisfies MembersOf<ContradictionJson>),
+    ),
+    acknowledged: z.object({ at: at(), by: z.string() }).nullable(),
+  } satisfies MembersOf<ContradictedJson>);
 
 /**
  * A flow, as the document shows it. Words that a later version may add to (reasons, actions, stages) are text:
@@ -93,6 +116,9 @@ export const Flow = z.object({
     } satisfies MembersOf<TimelineEntry>),
   ),
   proposal: proposal(),
+  contradicted: contradicted().nullable().meta({
+    description: 'What came after the flow, and says otherwise: its state is then not where the money is.',
+  }),
 } satisfies MembersOf<FlowJson>);
 
 /** @throws Refusal 404 if it does not exist; to an order TooManyQuestionsError */

@@ -1,5 +1,6 @@
 import type { Flow, FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { FlowOperationDeps } from './deps.js';
+import { contradictedJson } from './contradicted-json.js';
 import { resolvedView } from './terminated-view.js';
 import { proposedOrder, topicOf } from './second-person.js';
 
@@ -9,5 +10,9 @@ import { proposedOrder, topicOf } from './second-person.js';
  */
 export async function flowJson(deps: Pick<FlowOperationDeps, 'store'>, view: FlowWithMoney): Promise<Flow> {
   const resolved = await resolvedView(view, deps.store);
-  return { ...resolved, proposal: await proposedOrder(deps, resolved.flowId, topicOf(resolved)) };
+  const [proposal, contradicted] = await Promise.all([
+    proposedOrder(deps, resolved.flowId, topicOf(resolved)),
+    contradictedJson(deps.store, resolved.flowId),
+  ]);
+  return { ...resolved, proposal, contradicted };
 }

@@ -57,6 +57,7 @@ export const FlowList = z.object({
       currency: z.string().nullable(),
       reason: z.string().nullable().meta({ description: 'Why it is parked.' }),
       since: z.iso.datetime().nullable().meta({ description: 'Since when; null if no worker answered in time.' }),
+      contradicted: z.boolean().meta({ description: 'What came after it says otherwise: see the flow.' }),
     } satisfies MembersOf<ListedFlow>),
   ),
   next: z.string().nullable().meta({ description: '`after` of the next page; null at the end.' }),
@@ -106,7 +107,8 @@ async function pageOf(
     next = page.next;
     if (next === null || flows.length >= wanted.limit) break;
   }
-  return { flows, next };
+  const found = await deps.store.matters.contradictionsOf(flows.map(({ flowId }) => flowId));
+  return { flows: flows.map((flow) => ({ ...flow, contradicted: found.has(flow.flowId) })), next };
 }
 
 interface ServerPage {
@@ -203,6 +205,7 @@ async function flowOfRow(
     ...moneyIn(found.memo),
     reason: state !== 'parked' ? null : terminated ? 'terminated' : (said ?? null),
     since: terminated && state === 'parked' ? closedAt : null,
+    contradicted: false,
   };
 }
 

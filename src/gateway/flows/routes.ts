@@ -9,6 +9,7 @@ import { whenAnswered } from '../http/places.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import { Flow, shownFlow, withoutOwnCallbacks } from './address.js';
+import { addContradictionRoutes } from './contradictions.js';
 import type { FlowOperationDeps } from './deps.js';
 import { flowJson } from './flow-json.js';
 import { FlowList, listFlows, ListQuery } from './list.js';
@@ -101,6 +102,7 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
     },
   );
   addOrderRoutes(server, deps);
+  addContradictionRoutes(server, deps);
 }
 
 /**

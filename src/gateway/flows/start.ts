@@ -77,7 +77,7 @@ async function startOrFind(
   deps.dispatcher.releaseWaiting(flowId);
   void reply.code(201);
   const view = viewOfNewFlow(flowId, new Date(deps.nowMs()), definition.moneyOf?.(input));
-  return { started, view: { ...view, proposal: null } };
+  return { started, view: { ...view, proposal: null, contradicted: null } };
 }
 
 /**

@@ -41,6 +41,8 @@ const FlowStats = z.object({
   parked: z.record(z.string(), z.int()),
   /** Parked flows that started longer ago than `1h`, `1d`, `7d`. */
   parkedFor: z.record(z.string(), z.int()),
+  /** Flows whose end is contradicted; `flows` counts none of them. */
+  contradicted: z.int(),
   /** Open flows, running or parked, that are past the deadline that flows of their kind have by default. */
   overdue: z.int(),
   /** Flows whose callbacks could not be delivered, after days of trying. */
@@ -124,10 +126,12 @@ async function countFlows(
   );
   const value = await valueInFlight(lists, before?.value, nowMs);
   const inFlight = addRuns(value, terminated.waiting);
+  const contradicted = await contradictedEnds(deps.store);
   const stillTerminated = kinds.reduce((sum, kind) => sum + kind.terminated, 0) - terminated.decided.length;
   return {
     countedAtMs: nowMs,
-    flows: kinds.flatMap((counts) => rowsOf(counts, terminated.decided)),
+    flows: kinds.flatMap((counts) => rowsOf(counts, terminated.decided, contradicted)),
+    contradicted: contradicted.length,
     parked: {
       ...Object.fromEntries(reasons.map((reason, index) => [reason, byReason[index] ?? 0])),
       terminated: Math.max(0, stillTerminated),
@@ -171,11 +175,29 @@ async function countKind(client: Client, kind: FlowKind): Promise<KindCounts> {
   return { kind, parked, terminated: withStatus('Terminated', 'TimedOut'), states };
 }
 
-function rowsOf({ kind, parked, terminated, states }: KindCounts, decided: readonly Decided[]): FlowStats['flows'] {
+/** More are counted as they ended: each of them is an alarm that somebody has to see to. */
+const MOST_CONTRADICTED = 1_000;
+
+/** How the contradicted flows had ended. */
+async function contradictedEnds({ matters }: Pick<Store, 'matters'>): Promise<readonly Decided[]> {
+  const flowIds = await matters.contradictedFlows('all', MOST_CONTRADICTED);
+  const found = await matters.contradictionsOf(flowIds);
+  return flowIds.map((flowId) => ({
+    kind: parseFlowId(flowId)?.kind,
+    state: found.get(flowId)?.find(({ content }) => content.ended !== undefined)?.content.ended,
+  }));
+}
+
+function rowsOf(
+  { kind, parked, terminated, states }: KindCounts,
+  decided: readonly Decided[],
+  contradicted: readonly Decided[],
+): FlowStats['flows'] {
   const here = decided.filter((one) => one.kind === kind);
   const all = { ...states, parked: parked + terminated - here.length };
   return FLOW_STATES.map((state) => {
-    const count = (all[state] ?? 0) + here.filter((one) => one.state === state).length;
+    const isHere = (one: Decided) => one.kind === kind && one.state === state;
+    const count = (all[state] ?? 0) + here.filter(isHere).length - contradicted.filter(isHere).length;
     // The counts are not from one moment.
     return { kind, state, count: Math.max(0, count) };
   });

@@ -74,6 +74,10 @@ export function createMetrics({ inbox, figures, quota, besides, flowStats, unrea
     'towline_events_unreadable_flows',
     'Flows whose events wait, since this gateway lacks the payload key of one of them. Alert above 0.',
   );
+  const contradicted = gauge(
+    'towline_flows_contradicted',
+    'Flows whose end is contradicted; towline_flows counts none of them.',
+  );
   const flows = gauge('towline_flows', 'Flows by kind and state; those that ended, as long as Temporal retains them.', [
     'kind',
     'state',
@@ -142,6 +146,7 @@ export function createMetrics({ inbox, figures, quota, besides, flowStats, unrea
     parked.reset();
     for (const [reason, count] of Object.entries(stats.parked)) parked.set({ reason }, count);
     for (const [age, count] of Object.entries(stats.parkedFor)) parkedFor.set({ age }, count);
+    contradicted.set(stats.contradicted);
     overdue.set(stats.overdue);
     undelivered.set(stats.undelivered);
     countedAt.set(stats.countedAtMs / 1_000);

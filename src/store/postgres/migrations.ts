@@ -219,7 +219,8 @@ const quotes = [
   `CREATE INDEX quotes_by_age ON quotes (quoted_at)`,
 ];
 
-// Matters for people. `resolved_at` 0: not yet; `due_at` NULL: nothing is left to send.
+// Matters for people. `resolved_at` 0: not yet; `due_at` NULL: nothing is left to send. `flow_id`: of a contradiction,
+// which a person acknowledges.
 const matters = [
   `CREATE TABLE matters (
      id TEXT PRIMARY KEY,
@@ -227,9 +228,12 @@ const matters = [
      resolved_at BIGINT NOT NULL DEFAULT 0,
      due_at BIGINT,
      sent TEXT NOT NULL,
+     flow_id TEXT,
+     acknowledged_by TEXT,
      content BYTEA
    )`,
   `CREATE INDEX matters_due ON matters (due_at) WHERE due_at IS NOT NULL`,
+  `CREATE INDEX matters_contradicted ON matters (flow_id) WHERE flow_id IS NOT NULL`,
 ];
 
 export const POSTGRES_SCHEMA: Schema = {

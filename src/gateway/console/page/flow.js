@@ -19,6 +19,7 @@ export function FlowPage({ flowId, me, ui }) {
       flow &&
       html`<${Facts} flow=${flow} ui=${ui} />
         ${said && html`<p class=${said.isRefused ? 'problem' : 'done'} role="alert">${said.message}</p>`}
+        ${flow.contradicted && html`<${Contradicted} flow=${flow} me=${me} path=${path} reload=${reload} setSaid=${setSaid} />`}
         ${flow.proposal && html`<${Proposal} flow=${flow} me=${me} path=${path} reload=${reload} setSaid=${setSaid} />`}
         ${flow.parked && html`<${Parked} flow=${flow} me=${me} path=${path} reload=${reload} setSaid=${setSaid} />`}
         ${flow.state === 'running' && html`<${Running} flow=${flow} me=${me} path=${path} reload=${reload} setSaid=${setSaid} />`}
@@ -76,7 +77,7 @@ function Facts({ flow, ui }) {
   return html`<dl class="facts">
     <${Terms} flow=${flow} />
     <dt>State</dt>
-    <dd><${State} state=${flow.state} /> ${flow.stage}</dd>
+    <dd><${State} state=${flow.state} contradicted=${Boolean(flow.contradicted)} /> ${flow.stage}</dd>
     ${
       outcome &&
       html`<dt>Outcome</dt>
@@ -117,6 +118,41 @@ async function give({ path, reload, setSaid }, { at, action = at, body, done = '
   return isTaken;
 }
 
+/** What came after the flow, and says otherwise: the evidence, and the order of the person who has seen to it. */
+function Contradicted({ flow, me, ...page }) {
+  const { evidence, acknowledged } = flow.contradicted;
+  return html`<section aria-labelledby="contradicted" class="parked">
+    <h2 id="contradicted">Contradicted: the money may not be where the state says</h2>
+    <ul>
+      ${evidence.map(
+        ({ at, ended, status, proof, operation, eventId }) =>
+          html`<li>
+            <${Time} at=${at} />:
+            ${
+              operation
+                ? ` the service executed ${operation} after all.`
+                : ` the flow had ended as ${ended ?? 'unknown'}; an event says ${status ?? 'nothing readable'} (proof: ${proof ?? 'none'}; ${eventId}).`
+            }
+          </li>`,
+      )}
+    </ul>
+    ${
+      acknowledged
+        ? html`<p>${acknowledged.by} has seen to it, <${Time} at=${acknowledged.at} />.</p>`
+        : me.may.includes('resolve')
+          ? html`<${NotedOrder}
+              flow=${flow}
+              ...${page}
+              at="acknowledge"
+              text="Acknowledge"
+              label="Note: what was done about it"
+              done="It is recorded that you have seen to it."
+            />`
+          : html`<p>It waits for a person with the role operator.</p>`
+    }
+  </section>`;
+}
+
 /** An order that waits for a second person. Its proposer, and anyone who may give it, may withdraw it. */
 function Proposal({ flow, me, ...page }) {
   const { action, eventId, until, by, note } = flow.proposal;
@@ -141,7 +177,7 @@ function Proposal({ flow, me, ...page }) {
 }
 
 /** A button for an order that is given with only a note. */
-function NotedOrder({ flow, path, reload, setSaid, at, text, done }) {
+function NotedOrder({ flow, path, reload, setSaid, at, text, done, label = 'Note: why' }) {
   const [isAsked, setIsAsked] = useState(false);
   const [note, setNote] = useState('');
   const carryOut = async () => {
@@ -152,7 +188,7 @@ function NotedOrder({ flow, path, reload, setSaid, at, text, done }) {
       isAsked &&
       html`<${Confirm} title=${`${text}?`} yes=${`Yes, ${at}`} onYes=${carryOut} onNo=${() => setIsAsked(false)}>
         <${Decided} flow=${flow} />
-        <${Note} label="Note: why" note=${note} setNote=${setNote} />
+        <${Note} label=${label} note=${note} setNote=${setNote} />
       <//>`
     }`;
 }

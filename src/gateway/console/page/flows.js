@@ -1,7 +1,7 @@
 // Lists of flows: those that wait for a person, and all.
 import { useState } from 'preact/hooks';
 import { allFlows, call } from './api.js';
-import { Age, Amount, FlowLink, Heading, html, Problem, Select, State, useLive } from './parts.js';
+import { Age, Amount, FlowLink, Heading, html, Problem, Select, State, Time, useLive } from './parts.js';
 import { FLOW_KINDS, FLOW_STATES, PARK_SENTENCES } from './words.js';
 
 const EVERY_MS = 5_000;
@@ -61,6 +61,42 @@ export function ParkedPage() {
     ${flows !== undefined && flows.length > 0 && html`<${FlowTable} flows=${flows} isParked=${true} />`}`;
 }
 
+/** Flows that ended, and of which something that came afterwards says otherwise. */
+export function ContradictionsPage() {
+  const [state, setState] = useState('open');
+  const { data, problem } = useLive(() => call('GET', `/contradictions?state=${state}`), EVERY_MS, [state]);
+  return html`<${Heading}>Contradictions<//>
+    <p>
+      These flows ended, and a proven event or an answer that came later says otherwise. Each waits for a person who
+      sees to it.
+    </p>
+    <form class="filters" onSubmit=${(event) => event.preventDefault()}>
+      <${Select}
+        label="Show"
+        value=${state}
+        onChange=${setState}
+        options=${[
+          ['open', 'those that wait for a person'],
+          ['all', 'all'],
+        ]}
+      />
+    </form>
+    <${Problem} problem=${problem} />
+    <p role="status">${data === undefined ? 'Loading' : data.flows.length === 0 ? 'There are none.' : ''}</p>
+    <ul class="rows">
+      ${data?.flows.map(
+        ({ flowId, contradicted: { since, evidence, acknowledged } }) =>
+          html`<li key=${flowId}>
+            <${FlowLink} flowId=${flowId} />
+            <div class="hint">
+              <${Time} at=${since} />:
+              ${evidence.map(({ ended, status, operation }) => (operation ? `${operation} was executed after all` : `ended as ${ended ?? 'unknown'}, then ${status ?? 'an event that cannot be read'}`)).join('; ')}${acknowledged ? `. ${acknowledged.by} has seen to it.` : ''}
+            </div>
+          </li>`,
+      )}
+    </ul>`;
+}
+
 function FlowTable({ flows, isParked = false }) {
   return html`<table>
     <thead>
@@ -81,12 +117,12 @@ function FlowTable({ flows, isParked = false }) {
                 isParked
                   ? html`<strong>${flow.reason ?? 'unknown'}</strong>
                       <div class="hint">${PARK_SENTENCES[flow.reason] ?? ''}</div>`
-                  : html`<${State} state=${flow.state} />`
+                  : html`<${State} state=${flow.state} contradicted=${flow.contradicted} />`
               }
             </td>
             <td class="number"><${Amount} amount=${flow.amount} currency=${flow.currency} /></td>
             <td class="number">
-              ${isParked ? html`<${Age} since=${flow.since} />` : html`<time datetime=${flow.startedAt}>${flow.startedAt}</time>`}
+              ${isParked ? html`<${Age} since=${flow.since} />` : html`<${Time} at=${flow.startedAt} />`}
             </td>
           </tr>`,
       )}

@@ -52,7 +52,11 @@ export function Problem({ problem }) {
   return problem === undefined ? null : html`<p class="problem" role="alert">${problem.message}</p>`;
 }
 
-export const State = ({ state }) => html`<span class=${`state ${state}`}>${state}</span>`;
+/** A state that is contradicted is not where the money is: it has not the colour of an ending. */
+export const State = ({ state, contradicted = false }) =>
+  html`<span class=${`state ${contradicted ? 'contradicted' : state}`}
+    >${state}${contradicted ? ', contradicted' : ''}</span
+  >`;
 
 export const FlowLink = ({ flowId }) => html`<a href=${`#/flow/${flowId}`}>${flowId}</a>`;
 

@@ -1,0 +1,91 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import type { ContradictedFlow, ContradictionList } from '../../protocol/gateway-json.js';
+import { whoIs } from '../http/bearer-token.js';
+import { addressOf, FlowParams } from '../http/flow-path.js';
+import type { MembersOf } from '../http/openapi.js';
+import { Refusal } from '../http/refusal.js';
+import { addRoute } from '../http/route.js';
+import { contradicted, Flow, shownFlow } from './address.js';
+import { contradictedJson, contradictionsJson } from './contradicted-json.js';
+import type { FlowOperationDeps } from './deps.js';
+import { flowJson } from './flow-json.js';
+import { note } from './orders.js';
+
+const ListQuery = z.strictObject({
+  state: z.enum(['open', 'all']).default('open').meta({ description: '`open`: those that wait for a person.' }),
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+});
+
+const Contradictions = z.object({
+  flows: z.array(z.object({ flowId: z.string(), contradicted: contradicted() } satisfies MembersOf<ContradictedFlow>)),
+} satisfies MembersOf<ContradictionList>);
+
+const AcknowledgeBody = z.strictObject({ note: note().min(1, 'must say why') });
+
+/** Flows that something contradicts, and the order of a person who has seen to it. */
+export function addContradictionRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
+  const { store, tokens, logger } = deps;
+  addRoute(
+    server,
+    tokens,
+    {
+      method: 'GET',
+      path: '/contradictions',
+      operationId: 'listContradictions',
+      tag: 'flows',
+      permission: 'view',
+      summary: 'Lists flows that ended, and of which a proven event or an answer says otherwise.',
+      query: ListQuery,
+      answers: { 200: { says: 'Flows, the latest contradiction first.', schema: { Contradictions } } },
+    },
+    async ({ caller, query: { state, limit } }): Promise<ContradictionList> => {
+      const flows = (await store.matters.contradictedFlows(state, limit)).map((flowId) => ({ flowId }));
+      const theirs = await tokens.owners.theirs(caller, 'view', flows);
+      const found = await store.matters.contradictionsOf(theirs.map(({ flowId }) => flowId));
+      const shown = theirs.map(async ({ flowId }) => ({
+        flowId,
+        contradicted: await contradictionsJson(store, found.get(flowId) ?? []),
+      }));
+      return { flows: await Promise.all(shown) };
+    },
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      method: 'POST',
+      params: FlowParams,
+      path: '/flows/:kind/:reference/acknowledge',
+      operationId: 'acknowledgeContradiction',
+      tag: 'flows',
+      permission: 'resolve',
+      summary: 'Records that a person has seen to what contradicts a flow. Its state stays, and so does the flag.',
+      body: {
+        schema: { AcknowledgeBody },
+        required: true,
+        example: { note: 'the bank has sent it back; the customer is credited' },
+      },
+      answers: { 200: { says: 'The flow.', schema: { Flow } } },
+      refusals: { 409: 'Nothing contradicts it that waits for a person.' },
+    },
+    async ({ params, caller, body: { note: why } }) => {
+      const address = addressOf(params);
+      const { flowId, reference } = address;
+      const open = await contradictedJson(store, flowId);
+      if (open === null || open.acknowledged !== null) {
+        throw new Refusal(409, 'Nothing contradicts this flow that waits for a person.', { reference });
+      }
+      await store.audit.append({
+        ...whoIs(caller),
+        kind: 'order',
+        flowId,
+        action: 'acknowledge',
+        details: { note: why, evidence: open.evidence },
+      });
+      await store.matters.acknowledge(flowId, caller.name);
+      logger.info({ flowId, actor: caller.name }, 'a contradiction was acknowledged');
+      return flowJson(deps, await shownFlow(deps.reader, address, caller));
+    },
+  );
+}
