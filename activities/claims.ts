@@ -1,6 +1,15 @@
 import type { ApplicationFailure } from '@temporalio/common';
 import { isoTime, systemClock } from '../src/clock.js';
-import type { BeforeAnswer, ClaimKey, ClaimOrder, ClaimPhase, KeptAnswer, UnsentClaim } from '../src/store/claim.js';
+import type {
+  BeforeAnswer,
+  Claim,
+  ClaimKey,
+  ClaimOrder,
+  ClaimPhase,
+  KeptAnswer,
+  SentLately,
+  UnsentClaim,
+} from '../src/store/claim.js';
 import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
 import { refusalStands, TURNED_AWAY } from '../src/protocol/decisions.js';
@@ -10,7 +19,6 @@ import type { Rejection } from '../src/protocol/messages.js';
 import { moneyOperationsOf } from '../src/flows/index.js';
 import { NEVER_RESERVED } from '../src/protocol/fingerprint.js';
 import { isRefundReference, parseFlowId, type EndReason, type ParkAction } from '../src/protocol/vocabulary.js';
-import type { ServiceAnswer } from '../src/service-client/index.js';
 import { FIRST_EPOCH } from '../src/store/deployment.js';
 
 export interface UnsentOrder {
@@ -24,11 +32,9 @@ export interface UnsentOrder {
   readonly reason: string;
 }
 
-/** A person's order about a POST that may have been sent. */
-export interface PostOrdered extends ClaimRef {
+/** A person's order about a POST that may have been sent; what was sent lately is left alone. */
+export interface PostOrdered extends ClaimRef, SentLately {
   readonly order: ClaimOrder;
-  /** When it was given: a POST that was sent later is another one, and a write that comes late leaves it alone. */
-  readonly sentUntilMs?: number;
 }
 
 export interface ClosingOrder {
@@ -62,8 +68,6 @@ export function createClaimActivities(deps: ActivityDeps) {
     await requireOwnDeployment(deps, order);
     return storing(() => act(keyOf(deps, order)));
   };
-  /** `claims` knows the current epoch: an absent claim of an earlier epoch is unknown. */
-  const unsent = ({ flowId, fingerprint, pin }: ClaimRef) => ({ flowId, fingerprint, epoch: pin.epoch });
   /**
    * Closes a claim that is absent. If it was lost with its store, then only now there is a claim that can record the
    * person's order: no attempt has ever owned it, so nothing was sent under it since that order.
@@ -80,7 +84,10 @@ export function createClaimActivities(deps: ActivityDeps) {
      * turned away. Leaves every other claim alone and returns its phase.
      */
     voidClaim: (order: ClaimRef & { reason: string }): Promise<ClaimPhase> =>
-      own(order, (key) => claims.voidUnsent(key, { ...unsent(order), ...believed(order) }, order.reason)),
+      own(
+        order,
+        async (key) => (await claims.voidUnsent(key, { ...unsent(order), ...believed(order) }, order.reason)).phase,
+      ),
 
     /**
      * For a flow that is about to end before its first send: nothing is sent for it after this, not even after a reset.
@@ -95,12 +102,7 @@ export function createClaimActivities(deps: ActivityDeps) {
         const found = await claims.ofFlow(flowId);
         // The claim of the run before the reset may have been lost with the store.
         if (found.length === 0 && wasReset && pin.epoch > FIRST_EPOCH) return ['unknown: the store was restored'];
-        const ours = known.map((claim) => ({ key: keyOf(deps, claim), ...unsent(claim) }));
-        const others = found.filter(isNoneOf(known)).map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }));
-        const ofKind = claimsToBe(flowId, pinOfRun(pin, { wasReset, claims: known }), [...known, ...found]);
-        const all = [...ours, ...others, ...(REFUSED_INPUT.includes(reason) ? [] : ofKind)]
-          .filter(({ key }) => isOpen(key))
-          .map((claim) => ({ ...claim, ...believed(claim.key) }));
+        const all = unsentOf(deps, { flowId, claims: known, done, reason, wasReset }, pin, found);
         return (await claims.voidAllUnsent(all, reason)).map(({ operation }) => operation);
       });
     },
@@ -110,19 +112,19 @@ export function createClaimActivities(deps: ActivityDeps) {
       own(order, (key) => recordAnswer(deps, key, order.flowId, order.answer)),
 
     recordRejection: (order: ClaimRef & { owner: string; rejection: Rejection }): Promise<boolean> =>
-      own(order, (key) => claims.recordRejection(key, order.owner, order.rejection)),
+      own(order, async (key) => (await claims.recordRejection(key, order.owner, order.rejection)).isDone),
 
     /** True if the claim was in `sending` and may now be sent again, once. Repeating the call returns true as well. */
     async orderSendAgain(order: PostOrdered): Promise<boolean> {
       const { epoch } = await requireOwnDeployment(deps, order);
       return storing(async () => {
         const key = keyOf(deps, order);
-        if (await claims.orderSendAgain(key, deps.newOwner(), order.order, order.sentUntilMs)) return true;
+        if ((await claims.orderSendAgain(key, deps.newOwner(), order.order, order)).isDone) return true;
         const claim = await claims.get(key);
         if (claim !== undefined) return claim.phase === 'reserved';
         // No claim in the flow's own epoch: nothing was ever sent, and the next submit is the first one.
         if (order.pin.epoch === epoch) return true;
-        return (await isLost(key, order)) && claims.orderSendAgain(key, deps.newOwner(), order.order);
+        return (await isLost(key, order)) && (await claims.orderSendAgain(key, deps.newOwner(), order.order)).isDone;
       });
     },
 
@@ -131,8 +133,8 @@ export function createClaimActivities(deps: ActivityDeps) {
      */
     holdBack: (order: ClaimRef & { order: ClaimOrder }): Promise<boolean> =>
       own(order, async (key) => {
-        await claims.recordDecision(key, 'held-back', order.order);
-        return isUnsendable((await claims.get(key))?.phase);
+        const { phase } = await claims.recordDecision(key, 'held-back', order.order);
+        return phase !== 'absent' && phase !== 'reserved';
       }),
 
     /**
@@ -150,7 +152,7 @@ export function createClaimActivities(deps: ActivityDeps) {
         const named = [...ours, ...others.map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }))];
         const all = [...named, ...claimsToBe(flowId, pinOfRun(pin, closing), [...known, ...others])];
         const unless = { flowId, statuses: against, besides: reviewedEventIds, untaken: true };
-        const closed = await claims.closeByOrder(all, action, order, unless);
+        const { kind: closed } = await claims.closeByOrder(all, action, order, unless);
         return closed === 'closed' ? [] : [closed];
       });
     },
@@ -158,12 +160,30 @@ export function createClaimActivities(deps: ActivityDeps) {
     /** `void` if the claim could be closed: by a person's order, or because it was never reserved. */
     async closeNotExecuted(order: PostOrdered): Promise<ClaimPhase> {
       return own(order, async (key) => {
-        if (await claims.closeNotExecuted(key, order.order, order.sentUntilMs)) return 'void';
-        const isClosed = (await isLost(key, order)) && (await claims.closeNotExecuted(key, order.order));
+        if ((await claims.closeNotExecuted(key, order.order, order)).isDone) return 'void';
+        const isClosed = (await isLost(key, order)) && (await claims.closeNotExecuted(key, order.order)).isDone;
         return isClosed ? 'void' : ((await claims.get(key))?.phase ?? 'void');
       });
     },
   };
+}
+
+/** The store knows the current epoch: an absent claim of an earlier epoch is unknown. */
+const unsent = ({ flowId, fingerprint, pin }: ClaimRef) => ({ flowId, fingerprint, epoch: pin.epoch });
+
+/** The claims that a flow may send under, those that it has, and those that its kind may use; not those in `done`. */
+export function unsentOf(
+  deps: ActivityDeps,
+  { flowId, claims: known, done, reason, wasReset }: UnsentOrder,
+  pin: Pin,
+  found: readonly Claim[],
+) {
+  const ours = known.map((claim) => ({ key: keyOf(deps, claim), ...unsent(claim) }));
+  const others = found.filter(isNoneOf(known)).map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }));
+  const ofKind = claimsToBe(flowId, pinOfRun(pin, { wasReset, claims: known }), [...known, ...found]);
+  return [...ours, ...others, ...(REFUSED_INPUT.includes(reason) ? [] : ofKind)]
+    .filter(({ key }) => !done.includes(key.operation))
+    .map((claim) => ({ ...claim, ...believed(claim.key) }));
 }
 
 /** Where nothing can show the contrary, the service's own word that it executed none of them is enough. */
@@ -190,8 +210,6 @@ const isNoneOf =
   (known: readonly Made[]) =>
   ({ operation, reference }: Made): boolean =>
     !known.some((one) => one.operation === operation && one.reference === reference);
-
-const isUnsendable = (phase: ClaimPhase | undefined): boolean => phase !== undefined && phase !== 'reserved';
 
 /**
  * For the flow's first activity: pins the deployment that the flow belongs to. A flow that was reset may have sent in
@@ -250,15 +268,6 @@ function contradictedBy({ reference }: ClaimKey, { before, lastWord }: BeforeAns
   if (ALARMING.includes(before)) return before;
   if (before === 'answered' || lastWord === null || lastWord === 'mark-refunded') return null;
   return lastWord === 'mark-completed' && !isRefundReference(reference) ? null : lastWord;
-}
-
-const MOST_KEPT_BYTES = 64 * 1_024;
-
-/** The answer for the caller, byte for byte. Too large, or not text: the caller gets what the flow understood. */
-export function verbatim({ httpStatus, headers, bytes }: ServiceAnswer): KeptAnswer | undefined {
-  const body = Buffer.from(bytes).toString('utf8');
-  if (bytes.length > MOST_KEPT_BYTES || Buffer.byteLength(body) !== bytes.length) return undefined;
-  return { httpStatus, contentType: headers['content-type'] ?? 'application/json', body };
 }
 
 /**

@@ -12,6 +12,7 @@ import { createOrderActivities } from './orders.js';
 import { createRefundActivities, createRefundInvoiceActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
 import { createTurnedAwayActivities } from './turned-away.js';
+import { createVoidAllActivities } from './void-all.js';
 import { readFailure, retryLater, storing, unmatched } from './failures.js';
 import { withHeartbeat } from './timing.js';
 import type { ClaimRef } from './types.js';
@@ -30,6 +31,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createSettleActivities(deps),
     ...createClaimActivities(deps),
     ...createTurnedAwayActivities(deps),
+    ...createVoidAllActivities(deps),
     ...createOrderActivities(deps),
     ...createUpkeepActivities(deps),
     ...createFlowStepActivities(deps),

@@ -123,7 +123,7 @@ export function refusedRepeat(deps: ActivityDeps, key: ClaimKey, refused: string
 }
 
 /** `sending → reserved`. Tried for a while: a claim left in `sending` parks the flow. */
-async function handBack(deps: ActivityDeps, key: ClaimKey, write: () => Promise<boolean>): Promise<void> {
+async function handBack(deps: ActivityDeps, key: ClaimKey, write: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     if (await tried(deps, key, write)) return;
     if (tries === RELEASE_TRIES) throw retryLater('store_unavailable', 'the claim could not be handed back');

@@ -1,7 +1,7 @@
 import { UNREADABLE } from '../src/protocol/messages.js';
 import { executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
 import { otherThan } from '../src/flows/echoes.js';
-import { wasSent, type Claim } from '../src/store/claim.js';
+import type { Claim } from '../src/store/claim.js';
 import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet, storing, unmatched } from './failures.js';
@@ -78,12 +78,12 @@ async function fromRefusal(deps: ActivityDeps, order: SettleOrder): Promise<Post
   return storing(async () => {
     const claim = await deps.store.claims.get(key);
     if (claim?.phase !== 'sending' || claim.rejection === undefined) return undefined;
-    if (await deps.store.inbox.hasToMatch(referenceOfFlow(order.claim.flowId))) throw unmatched();
-    const events = await deps.store.inbox.list({ flowId: order.claim.flowId, limit: 1, bodies: false });
-    const ofNoFlow = await deps.store.inbox.wordsOfNoFlow(referenceOfFlow(order.claim.flowId));
-    if (events.length > 0 || ofNoFlow.length > 0) return undefined;
+    const { flowId } = order.claim;
+    if (await deps.store.inbox.hasToMatch(referenceOfFlow(flowId))) throw unmatched();
+    const ofNoFlow = await deps.store.inbox.wordsOfNoFlow(referenceOfFlow(flowId));
+    if (ofNoFlow.length > 0) return undefined;
     const { rejection } = claim;
-    const isRecorded = await deps.store.claims.recordRejection(key, claim.owner, rejection);
+    const { isDone: isRecorded } = await deps.store.claims.confirmRefusal(key, { flowId, orUntrusted: true });
     return isRecorded ? { claim: 'rejected', lookup: 'absent', rejection } : undefined;
   });
 }
@@ -93,8 +93,7 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
   await requireOwnDeployment(deps, question.claim);
   const key = keyOf(deps, question.claim);
   const claim = await storing(() => deps.store.claims.get(key));
-  const neverSent =
-    question.othersPay === true && claim?.phase === 'void' && !(await storing(() => wasSent(deps.store.claims, claim)));
+  const neverSent = question.othersPay === true && claim?.phase === 'void' && claim.sent === 'nothing';
   const claimed = {
     claim: claimSays(claim),
     ...(neverSent ? { neverSent } : {}),
@@ -121,10 +120,10 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
 async function isVoid(deps: ActivityDeps, claim: ClaimRef, found: Claim | undefined): Promise<boolean> {
   const { claims } = deps.store;
   return storing(async () => {
-    if (found !== undefined && (await wasSent(claims, found))) return false;
+    if (found !== undefined && found.sent !== 'nothing') return false;
     const { flowId, fingerprint, pin } = claim;
     const unsent = { flowId, fingerprint, epoch: pin.epoch };
-    return (await claims.voidUnsent(keyOf(deps, claim), unsent, 'paid by another way')) === 'void';
+    return (await claims.voidUnsent(keyOf(deps, claim), unsent, 'paid by another way')).phase === 'void';
   });
 }
 

@@ -1,5 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { checkRequest, InvalidRequestError, NotSentError, type CallOptions } from '../src/service-client/index.js';
+import {
+  checkRequest,
+  InvalidRequestError,
+  NotSentError,
+  type CallOptions,
+  type ServiceAnswer,
+} from '../src/service-client/index.js';
 import type { OperationName } from '../src/contract/index.js';
 import { fixedBy, otherThan, type OtherRecord } from '../src/flows/echoes.js';
 import { expiryIn, isOfTestNetwork, paymentHashIn } from '../src/flows/payment-request.js';
@@ -8,7 +14,7 @@ import { UnsafeAmountError } from '../src/money.js';
 import type { ClaimKey, ContradictionGuard, KeptAnswer, Reservation } from '../src/store/claim.js';
 import { beforeRepeat, type LookupSays, type Repeat, type SentBefore } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
-import { otherDeployment, recordAnswer, requireOwnDeployment, verbatim } from './claims.js';
+import { otherDeployment, recordAnswer, requireOwnDeployment } from './claims.js';
 import { endsFlow, retryLater, storing, unmatched } from './failures.js';
 import { outcomeFromError, refusedRepeat, tried, type Attempt } from './outcome-of-error.js';
 import { lookupOfPaid } from './status-lookups.js';
@@ -196,6 +202,15 @@ function whetherShown({ lookUp, lookUpFirst }: Pick<Submission<never>, 'lookUp' 
 }
 
 const HELD_BACK = { actor: 'flow', note: 'the service has something else under this reference' };
+
+const MOST_KEPT_BYTES = 64 * 1_024;
+
+/** The answer for the caller, byte for byte. Too large, or not text: the caller gets what the flow understood. */
+function verbatim({ httpStatus, headers, bytes }: ServiceAnswer): KeptAnswer | undefined {
+  const body = Buffer.from(bytes).toString('utf8');
+  if (bytes.length > MOST_KEPT_BYTES || Buffer.byteLength(body) !== bytes.length) return undefined;
+  return { httpStatus, contentType: headers['content-type'] ?? 'application/json', body };
+}
 
 interface Built<Request> {
   /** Absent if it cannot be put on the wire. */

@@ -25,7 +25,7 @@ export function createTurnedAwayActivities(deps: ActivityDeps) {
       const { flowId, fingerprint, pin, reason } = order;
       // Not if another POST left while the service was asked.
       const unsent = { flowId, fingerprint, epoch: pin.epoch, turnedAway: claim.turnedAway };
-      return storing(() => deps.store.claims.voidUnsent(key, unsent, reason));
+      return (await storing(() => deps.store.claims.voidUnsent(key, unsent, reason))).phase;
     },
   };
 }

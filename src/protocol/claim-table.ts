@@ -40,8 +40,8 @@ export const NO_CLAIM: ClaimFacts = {
 };
 
 /** What every transaction answers about a claim. */
-export interface ClaimState {
-  readonly phase: Phase;
+export interface ClaimState<P extends Phase = Phase> {
+  readonly phase: P;
   /** What is known of the POSTs that left under it: `void` alone does not say that there were none. */
   readonly sent: SentBefore;
 }
@@ -67,6 +67,8 @@ export interface By {
   readonly guarded?: boolean;
   /** A claim that went to `sending` less than this ago may be under way. @default 0 */
   readonly windowMs?: number;
+  /** When the order was given: a claim that went to `sending` later is another POST. @default none is */
+  readonly sentUntilMs?: number;
   /** Nothing was executed if the service turned away no more POSTs than these. @default 0 */
   readonly turnedAway?: number;
 }
@@ -88,8 +90,8 @@ const mayBeMarked = (claim: ClaimFacts, by: By): boolean => isOwn(claim, by) && 
 const mayBeHandedBack = (claim: ClaimFacts, by: By): boolean =>
   isOwn(claim, by) && !claim.closed && !(claim.heldBack && isRepeat(claim));
 /** No POST of it can be under way. */
-const isSettled = ({ phase, sentAtMs }: ClaimFacts, { nowMs, windowMs = 0 }: By): boolean =>
-  phase !== 'sending' || (sentAtMs ?? 0) <= nowMs - windowMs;
+const isSettled = ({ phase, sentAtMs }: ClaimFacts, { nowMs, windowMs = 0, sentUntilMs = nowMs }: By): boolean =>
+  phase !== 'sending' || (sentAtMs ?? 0) <= Math.min(nowMs - windowMs, sentUntilMs);
 /** Of a claim that is absent or reserved. */
 const wasNeverExecuted = ({ ordered, turnedAway: count }: ClaimFacts, { turnedAway = 0 }: By): boolean =>
   !ordered && count <= turnedAway;
@@ -117,13 +119,13 @@ export const CLAIMS = {
   ],
   mark: [{ to: { reserved: 'sending' }, onlyIf: mayBeMarked, also: asSent }],
   /** It is proven that the POST did not leave. */
-  release: [{ to: { sending: 'reserved' }, onlyIf: mayBeHandedBack, also: () => ({ sentAtMs: null }) }],
+  release: [{ to: { sending: 'reserved' }, onlyIf: mayBeHandedBack, also: () => ({ refusal: false, sentAtMs: null }) }],
   /** The service answered, in its own words, that it did not execute it, and takes it later. */
   turnAway: [
     {
       to: { sending: 'reserved' },
       onlyIf: mayBeHandedBack,
-      also: ({ turnedAway }) => ({ sentAtMs: null, turnedAway: turnedAway + 1 }),
+      also: ({ turnedAway }) => ({ refusal: false, sentAtMs: null, turnedAway: turnedAway + 1 }),
     },
   ],
   /** By any proof, however late it comes. */

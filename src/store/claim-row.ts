@@ -1,9 +1,10 @@
 import type { Rejection } from '../protocol/messages.js';
+import { NO_CLAIM, sentOf, stateOf, type ClaimFacts, type ClaimState } from '../protocol/claim-table.js';
 import type { Claim, ClaimKey, ClaimPhase, KeptAnswer, Reservation } from './claim.js';
 import type { SqlBlob, StepResult } from './sql-message.js';
 import type { SealedJson } from './store-key.js';
 
-/** A row of the table `claims`. */
+/** A row of the table `claims`, by `SELECT`. */
 export interface ClaimRow {
   readonly account: string;
   readonly operation: string;
@@ -20,6 +21,8 @@ export interface ClaimRow {
   readonly rejection: SqlBlob | null;
   readonly kept: SqlBlob | null;
   readonly reason: SqlBlob | null;
+  /** How often another send of it was ordered. */
+  readonly sends_ordered: number;
 }
 
 export type SealedColumn = 'answer' | 'rejection' | 'kept' | 'reason' | 'note';
@@ -45,6 +48,7 @@ export function claimOf(row: ClaimRow, sealed: Pick<SealedJson, 'open'>): Claim 
     ...(row.sending_at === null ? {} : { sendingAt: iso(row.sending_at) }),
     ...(row.ended_at === null ? {} : { endedAt: iso(row.ended_at) }),
     ...(row.turned_away > 0 ? { turnedAway: row.turned_away } : {}),
+    sent: sentOf(factsOf(row)),
     ...(row.answer === null ? {} : { answer: open('answer', row.answer) }),
     ...(row.rejection === null ? {} : { rejection: open('rejection', row.rejection) as Rejection }),
     ...(row.kept === null ? {} : { kept: open('kept', row.kept) as KeptAnswer }),
@@ -52,6 +56,19 @@ export function claimOf(row: ClaimRow, sealed: Pick<SealedJson, 'open'>): Claim 
     ...(isErased(row) ? { erased: true } : {}),
   };
 }
+
+/** What decides what is known of its POSTs. */
+const factsOf = (row: ClaimRow): ClaimFacts => ({
+  ...NO_CLAIM,
+  phase: row.phase,
+  ordered: row.sends_ordered > 0,
+  turnedAway: row.turned_away,
+  sentAtMs: row.sending_at,
+});
+
+/** Of a claim that may not be there. */
+export const stateOfRow = (row: ClaimRow | undefined): ClaimState =>
+  stateOf(row === undefined ? NO_CLAIM : factsOf(row));
 
 /** Both phases are written with what the service said. */
 const isErased = ({ phase, answer, rejection }: ClaimRow): boolean =>
@@ -62,8 +79,8 @@ function iso(ms: number): string {
 }
 
 /** What an existing claim with our own fingerprint means for this attempt. */
-export function reservationOf(claim: Claim, takenOver: boolean, sendsOrdered: number): Reservation {
-  const sentBefore = sendsOrdered > 0 ? 'unknown' : claim.turnedAway === undefined ? undefined : 'turned-away';
+export function reservationOf(claim: Claim, takenOver: boolean, isOrdered: boolean): Reservation {
+  const sentBefore = isOrdered ? 'unknown' : claim.turnedAway === undefined ? undefined : 'turned-away';
   switch (claim.phase) {
     case 'reserved':
       return { kind: 'reserved', takenOver, ...(sentBefore === undefined ? {} : { sentBefore }) };
@@ -74,18 +91,19 @@ export function reservationOf(claim: Claim, takenOver: boolean, sendsOrdered: nu
     case 'rejected':
       return { kind: 'rejected', rejection: claim.rejection ?? { httpStatus: 0, message: '' } };
     case 'void':
-      return { kind: 'void', reason: claim.reason ?? '' };
+      return { kind: 'void', reason: claim.reason ?? '', sent: claim.sent };
     default:
       return claim.phase satisfies never;
   }
 }
 
 export const OF_KEY = `account = ? AND operation = ? AND reference = ?`;
-export const SELECT = `SELECT * FROM claims WHERE ${OF_KEY}`;
 /** Another send of it was ordered, so it was in `sending` before. */
 export const SENDS_ORDERED = `(SELECT COUNT(*) FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
     AND o.action = 'send-again')`;
+export const SELECT_ANY = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims`;
+export const SELECT = `${SELECT_ANY} WHERE ${OF_KEY}`;
 
 /** An earlier POST of it was answered, or may have been executed: another send is a repeat. */
 export const SENT_BEFORE = `(claims.turned_away > 0 OR ${SENDS_ORDERED} > 0)`;

@@ -1,3 +1,6 @@
+import type { ClaimState, Phase } from '../protocol/claim-table.js';
+import type { SentBefore } from '../protocol/decisions.js';
+import type { InboxRow } from '../protocol/events.js';
 import type { Rejection } from '../protocol/messages.js';
 
 /** The service's raw answer to the POST: for its sender, never for a flow. */
@@ -19,7 +22,7 @@ export interface ClaimKey {
  * only its owner hands it back: after a proven not-sent error, or if the service says that it did not execute it.
  * `void`: nothing was executed and nothing ever will be.
  */
-export type ClaimPhase = 'reserved' | 'sending' | 'answered' | 'rejected' | 'void';
+export type ClaimPhase = Exclude<Phase, 'absent'>;
 
 export interface Claim extends ClaimKey {
   readonly phase: ClaimPhase;
@@ -35,6 +38,8 @@ export interface Claim extends ClaimKey {
   readonly endedAt?: string;
   /** How many of its POSTs the service answered, in its own words, as not executed. Absent: none. */
   readonly turnedAway?: number;
+  /** What is known of the POSTs that left under it, also of those before it was closed. */
+  readonly sent: SentBefore;
   /** JSON value of the service's answer (`data`); only in `answered`. */
   readonly answer?: unknown;
   /** In `rejected`; in `sending`, a refusal that is not confirmed yet. */
@@ -83,7 +88,7 @@ export type Reservation =
   /** `isRepeat`: more than one POST of it may have left. */
   | { readonly kind: 'answered'; readonly answer: unknown; readonly isRepeat?: true }
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
-  | { readonly kind: 'void'; readonly reason: string };
+  | { readonly kind: 'void'; readonly reason: string; readonly sent: SentBefore };
 
 /**
  * Forbids `sending`, or a person's last word, if the inbox holds a trusted event of this flow with one of these statuses,
@@ -101,24 +106,44 @@ export interface ContradictionGuard {
   readonly untaken?: boolean;
 }
 
-export interface ClosingGuard extends ContradictionGuard {
-  /** A claim that went to `sending` later than this may be under way, which forbids it as well. @default none is */
+/** Which claims in `sending` may be another POST than the one that an order is about, or still under way. */
+export interface SentLately {
+  /** A claim that went to `sending` less than this ago, by the store's clock, may be under way. @default 0 */
+  readonly windowMs?: number;
+  /** When the order was given: a claim that went to `sending` later is another POST. @default none is */
   readonly sentUntilMs?: number;
 }
 
-/** Neither under way nor executed, as far as was known when it reached this phase. */
-export const isOver = (phase: ClaimPhase | undefined): boolean => phase === 'void' || phase === 'rejected';
+/** What is under way forbids it as well. */
+export interface ClosingGuard extends ContradictionGuard, SentLately {}
 
-/**
- * Whether a POST of this claim may ever have been sent: also true if it is reserved for another send, was refused, or
- * has been closed since.
- */
-export async function wasSent(claims: Pick<ClaimStore, 'orders'>, claim: Claim): Promise<boolean> {
-  if (claim.sendingAt !== undefined || claim.turnedAway !== undefined) return true;
-  if (claim.phase === 'sending' || claim.phase === 'answered') return true;
-  const orders = await claims.orders(claim);
-  return orders.some(({ action }) => action === 'send-again');
+/** Whether an operation changed its claim, and what the claim is after it, by the same transaction. */
+export interface Changed extends ClaimState {
+  readonly isDone: boolean;
 }
+
+/** What a flow has judged of its inbox. */
+export interface Judged {
+  readonly flowId: string;
+  /** Ids of the events, as the flow knows them. */
+  readonly reviewedEventIds: readonly string[];
+}
+
+export interface AllVoided {
+  /** All claims are void, or were rejected, and nothing had come. */
+  readonly isDone: boolean;
+  readonly claims: readonly ClaimAfter[];
+  /** The events of the flow, oldest first; of the untrusted ones as many as it takes. */
+  readonly events: readonly InboxRow[];
+  /** A webhook under the reference is not matched yet, and may be one of them. */
+  readonly hasToMatch: boolean;
+}
+
+/** A claim after an operation on several. */
+export type ClaimAfter = ClaimKey & ClaimState;
+
+/** Neither under way nor executed, as far as was known when it reached this phase. */
+export const isOver = (phase: Phase | undefined): boolean => phase === 'void' || phase === 'rejected';
 
 /** The state of a claim before its answer was recorded. */
 export interface BeforeAnswer {
@@ -162,16 +187,16 @@ export interface ClaimStore {
   ): Promise<'sending' | 'fenced' | 'contradicted' | 'unmatched'>;
 
   /**
-   * `sending(owner) → reserved(owner)`: only after a proven not-sent error. False if the claim was not ours, or if a
+   * `sending(owner) → reserved(owner)`: only after a proven not-sent error. Not done if the claim was not ours, or if a
    * person has decided meanwhile how its flow ended: then it stays in `sending`, and is not sent.
    */
-  release(key: ClaimKey, owner: string): Promise<boolean>;
+  release(key: ClaimKey, owner: string): Promise<Changed>;
 
   /**
    * The same after the service answered, in its own words, that it did not execute it: the claim remembers that a POST
    * left, and another send is a repeat.
    */
-  turnAway(key: ClaimKey, owner: string): Promise<boolean>;
+  turnAway(key: ClaimKey, owner: string): Promise<Changed>;
 
   /**
    * The service executed it: `answered`, from any phase but `answered`, by any proof (the owner's answer, a status
@@ -179,37 +204,40 @@ export interface ClaimStore {
    */
   recordAnswer(key: ClaimKey, answer: unknown, kept?: KeptAnswer): Promise<BeforeAnswer>;
 
-  /** The service refused it: `sending(owner) → rejected`. False if the claim was not ours. */
-  recordRejection(key: ClaimKey, owner: string, rejection: Rejection, kept?: KeptAnswer): Promise<boolean>;
+  /** The service refused it: `sending(owner) → rejected`. Not done if the claim was not ours. */
+  recordRejection(key: ClaimKey, owner: string, rejection: Rejection, kept?: KeptAnswer): Promise<Changed>;
 
   /**
    * The service refused it with words about its reference, which it may know from an earlier copy of the same POST: the
-   * claim stays in `sending`, with the refusal, until a lookup decides. False if the claim was not ours.
+   * claim stays in `sending`, with the refusal, until a lookup decides. Not done if the claim was not ours.
    */
-  noteRefusal(key: ClaimKey, owner: string, rejection: Rejection, kept?: KeptAnswer): Promise<boolean>;
+  noteRefusal(key: ClaimKey, owner: string, rejection: Rejection, kept?: KeptAnswer): Promise<Changed>;
+
+  /**
+   * Nothing speaks against a refusal that was noted: `sending → rejected`. Not done if none was noted, or if the guard
+   * finds an event, which is read in the same transaction.
+   */
+  confirmRefusal(key: ClaimKey, unless: ContradictionGuard): Promise<Changed>;
 
   /**
    * A person orders that an unknown POST is sent again: the only transition `sending → reserved(newOwner)`, recorded in
-   * the same transaction. False if the claim is not in `sending`, if a person has decided how its flow ended, or if the
-   * owner is not a new one.
-   *
-   * @param sentUntilMs given: a claim that went to `sending` later is left alone, for that is another POST
+   * the same transaction. Not done if the claim is not in `sending`, or lately, if a person has decided how its flow ended,
+   * or if the owner is not a new one.
    */
-  orderSendAgain(key: ClaimKey, newOwner: string, order: ClaimOrder, sentUntilMs?: number): Promise<boolean>;
+  orderSendAgain(key: ClaimKey, newOwner: string, order: ClaimOrder, lately?: SentLately): Promise<Changed>;
 
   /**
-   * A person declares that a POST was never executed: `sending` or `reserved` → `void`. False for other phases.
-   *
-   * @param sentUntilMs given: a claim that went to `sending` later may still be in progress, and is left alone
+   * A person declares that a POST was never executed: `sending`, but not lately, or `reserved` → `void`. Not done in other
+   * phases.
    */
-  closeNotExecuted(key: ClaimKey, order: ClaimOrder, sentUntilMs?: number): Promise<boolean>;
+  closeNotExecuted(key: ClaimKey, order: ClaimOrder, lately?: SentLately): Promise<Changed>;
 
   /**
    * Absent or `reserved` → `void`, so that no attempt, however late, can send; but absent → `sending` if the flow was
-   * prepared in an earlier epoch. Otherwise nothing changes and the claim's phase is returned: also if it is `reserved`
-   * for another send, since the first one may have been executed.
+   * prepared in an earlier epoch. Otherwise nothing changes: also if it is `reserved` for another send, since the first
+   * one may have been executed. Returns what the claim is then.
    */
-  voidUnsent(key: ClaimKey, attempt: UnsentClaim, reason: string): Promise<ClaimPhase>;
+  voidUnsent(key: ClaimKey, attempt: UnsentClaim, reason: string): Promise<ClaimState<ClaimPhase>>;
 
   /**
    * The same for several claims at once: all of them, or none. Returns those that stand in the way, whose POST may have
@@ -221,6 +249,17 @@ export interface ClaimStore {
   ): Promise<readonly ClaimKey[]>;
 
   /**
+   * An end that says that nothing moved: voids all claims of its flow, at once, if the inbox of the flow holds nothing but
+   * what it has judged, if no webhook waits to be matched under its reference, and if none of the claims is in the way
+   * (`isInTheWay`), also as one that a person closed after it was sent. Otherwise nothing changes. Returns what it read.
+   */
+  voidAll(
+    claims: readonly (UnsentClaim & { readonly key: ClaimKey })[],
+    reason: string,
+    judged: Judged,
+  ): Promise<AllVoided>;
+
+  /**
    * A person's decision on how a flow ended, as by `voidUnsent` and `recordDecision` for all its claims: at once, and
    * only if the guard finds nothing, which is read in the same transaction. Otherwise nothing changes. Repeating the
    * same order returns `closed` whatever came since.
@@ -230,13 +269,16 @@ export interface ClaimStore {
     action: string,
     order: ClaimOrder,
     unless: ClosingGuard,
-  ): Promise<'closed' | 'contradicted' | 'unmatched' | 'under-way'>;
+  ): Promise<{
+    readonly kind: 'closed' | 'contradicted' | 'unmatched' | 'under-way';
+    readonly claims: readonly ClaimAfter[];
+  }>;
 
   /**
    * Keeps a decision with the claim, whose phase stays; only one that is `reserved` for another send goes back to
-   * `sending`, so that it is not sent. False if there is no claim.
+   * `sending`, so that it is not sent. Not done if there is no claim.
    */
-  recordDecision(key: ClaimKey, action: string, order: ClaimOrder): Promise<boolean>;
+  recordDecision(key: ClaimKey, action: string, order: ClaimOrder): Promise<Changed>;
 
   get(key: ClaimKey): Promise<Claim | undefined>;
 

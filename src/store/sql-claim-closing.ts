@@ -6,11 +6,12 @@ import {
   SELECT,
   SENDS_ORDERED,
   SENT_BEFORE,
+  stateOfRow,
   unlessEarlier,
   values,
   type SealedColumn,
 } from './claim-row.js';
-import type { ClaimKey, ClaimOrder, ClaimStore, UnsentClaim } from './claim.js';
+import type { Changed, ClaimKey, ClaimOrder, ClaimStore, SentLately, UnsentClaim } from './claim.js';
 import { UNDER_WAY } from './claim-steps.js';
 import { turnOf, type SqlConnection } from './sql-connection.js';
 import { waitsToBeMatched, type GuardSql } from './sql-guard.js';
@@ -41,12 +42,14 @@ interface ClaimClosing extends Pick<ClaimStore, 'recordDecision' | 'voidUnsent' 
 export function createClaimClosing(deps: {
   readonly db: SqlConnection;
   readonly write: (key: ClaimKey, request: Request) => Promise<readonly StepResult[]>;
+  readonly changed: (key: ClaimKey, request: Request) => Promise<Changed>;
+  readonly latestSent: (lately: SentLately) => number;
   readonly seal: (key: ClaimKey, column: SealedColumn, value: unknown) => SqlValue;
   readonly sealed: Pick<SealedJson, 'open'>;
   readonly now: () => number;
   readonly guard: GuardSql;
 }): ClaimClosing {
-  const { db, write, seal, sealed, now, guard } = deps;
+  const { db, write, changed, latestSent, seal, sealed, now, guard } = deps;
 
   const order: ClaimClosing['order'] = (key, action, { actor, note }, onlyIf = ALWAYS) => ({
     sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, at)
@@ -101,12 +104,12 @@ export function createClaimClosing(deps: {
   return {
     order,
 
-    recordDecision: async (key, action, given) =>
-      (await write(key, [takeBackSend(key, ALWAYS), order(key, action, given)])).at(-1)?.changes === 1,
+    recordDecision: (key, action, given) => changed(key, [takeBackSend(key, ALWAYS), order(key, action, given)]),
 
     async voidUnsent(key, unsent, reason) {
       const [, after] = await write(key, [makeVoid(key, unsent, reason, ALWAYS), { sql: SELECT, params: values(key) }]);
-      return rowOf(after)?.phase ?? 'void';
+      const state = stateOfRow(rowOf(after));
+      return { ...state, phase: state.phase === 'absent' ? 'void' : state.phase };
     },
 
     async voidAllUnsent(claims, reason) {
@@ -136,7 +139,7 @@ export function createClaimClosing(deps: {
           { sql: `SELECT 1 AS allowed WHERE ${guard.allows(unless)}`, params: guard.params(unless) },
           guard.countToMatch(unless),
         ]);
-        return allowed?.rows.length === 1 ? 'closed' : whyNot(waiting);
+        return { kind: allowed?.rows.length === 1 ? 'closed' : whyNot(waiting), claims: [] };
       }
       const note = seal(first.key, 'note', given.note);
       // The guard is read by one statement, and all others depend on what that one did: the database may commit an
@@ -146,7 +149,7 @@ export function createClaimClosing(deps: {
               WHERE c.account = ? AND c.operation = ? AND c.reference = ? AND c.note = ?)`,
         params: [...values(first.key), note],
       };
-      const underWay: Condition = { sql: UNDER_WAY, params: [unless.flowId, unless.sentUntilMs ?? LATEST] };
+      const underWay: Condition = { sql: UNDER_WAY, params: [unless.flowId, latestSent(unless)] };
       const request = [
         { sql: `SELECT action, actor, note FROM claim_orders WHERE ${OF_KEY}`, params: values(first.key) },
         { sql: `SELECT ${underWay.sql} AS under_way`, params: underWay.params },
@@ -161,11 +164,17 @@ export function createClaimClosing(deps: {
           takeBackSend(key, isClosed),
         ]),
         ...others.map(({ key }) => order(key, action, given, isClosed)),
+        ...claims.map(({ key }) => ({ sql: SELECT, params: values(key) })),
       ];
       // No attempt marks one of these claims as sending between two of the statements.
-      const [before, sending, closed, waiting] = await db.write(request, turnOf.claims(claims.map(({ key }) => key)));
-      if (closed?.changes === 1 || isRecorded(before, first.key, action, given)) return 'closed';
-      return Number(sending?.rows[0]?.['under_way'] ?? 0) > 0 ? 'under-way' : whyNot(waiting);
+      const results = await db.write(request, turnOf.claims(claims.map(({ key }) => key)));
+      const [before, sending, closed, waiting] = results;
+      const found = results.slice(-claims.length);
+      const after = claims.map(({ key }, index) => ({ ...key, ...stateOfRow(rowOf(found[index])) }));
+      if (closed?.changes === 1 || isRecorded(before, first.key, action, given))
+        return { kind: 'closed', claims: after };
+      const isUnderWay = Number(sending?.rows[0]?.['under_way'] ?? 0) > 0;
+      return { kind: isUnderWay ? 'under-way' : whyNot(waiting), claims: after };
     },
   };
 }

@@ -6,14 +6,15 @@ import {
   reservationOf,
   rowOf,
   SELECT,
-  SENDS_ORDERED,
+  SELECT_ANY,
   SENT_BEFORE,
+  stateOfRow,
   unlessEarlier,
   values,
   type ClaimRow,
   type SealedColumn,
 } from './claim-row.js';
-import type { ClaimKey, ClaimStore, ContradictionGuard, Reservation } from './claim.js';
+import type { Changed, ClaimKey, ClaimStore, ContradictionGuard, Reservation, SentLately } from './claim.js';
 import {
   CAN_BE_ANSWERED,
   CAN_BE_CLOSED,
@@ -25,6 +26,7 @@ import {
 import { createClaimClosing } from './sql-claim-closing.js';
 import { guardSql, waitsToBeMatched } from './sql-guard.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
+import { createVoidAll } from './sql-void-all.js';
 import { readable, type SealedJson } from './store-key.js';
 import type { Request, SqlBlob, SqlValue, Step, StepResult } from './sql-message.js';
 import { NEVER_RESERVED, newestMac, sameFingerprint } from '../protocol/fingerprint.js';
@@ -35,9 +37,8 @@ import { StoreUnavailableError } from './store-errors.js';
 const HELD_BACK = `(${SENT_BEFORE} AND 'held-back' = COALESCE((SELECT o.action FROM claim_orders o
     WHERE o.account = claims.account AND o.operation = claims.operation AND o.reference = claims.reference
     ORDER BY o.seq DESC LIMIT 1), ''))`;
-const SELECT_WITH_LAST_WORD = `SELECT claims.*, (SELECT action ${LAST_WORDS} ORDER BY o.seq DESC LIMIT 1) AS last_word
+const SELECT_WITH_LAST_WORD = `SELECT claims.phase, (SELECT action ${LAST_WORDS} ORDER BY o.seq DESC LIMIT 1) AS last_word
     FROM claims WHERE ${OF_KEY}`;
-const SELECT_WITH_SENDS = `SELECT claims.*, ${SENDS_ORDERED} AS sends_ordered FROM claims WHERE ${OF_KEY}`;
 
 const PURGED_AT_ONCE = 500;
 /** As the index `claims_with_answer` has it. */
@@ -59,12 +60,18 @@ export function createSqlClaims(deps: {
 
   const write = (key: ClaimKey, request: Request): Promise<readonly StepResult[]> =>
     db.write(request, turnOf.claim(key));
-  const changed = async (key: ClaimKey, request: Request): Promise<boolean> =>
-    changes((await write(key, request)).at(-1)) === 1;
+  /** By the last statement. */
+  const changed = async (key: ClaimKey, request: Request): Promise<Changed> => {
+    const results = await write(key, [...request, { sql: SELECT, params: values(key) }]);
+    return { isDone: changes(results.at(-2)) === 1, ...stateOfRow(rowOf(results.at(-1))) };
+  };
+  /** A claim that went to `sending` later than this is another POST, or may be under way. */
+  const latestSent = ({ windowMs = 0, sentUntilMs = LATEST }: SentLately): number =>
+    Math.min(now() - windowMs, sentUntilMs);
 
   const seal = (key: ClaimKey, column: SealedColumn, value: unknown): SqlValue =>
     value === undefined ? null : sealed.seal(placeOf(key, column), value);
-  const closing = createClaimClosing({ db, write, seal, sealed, now, guard });
+  const closing = createClaimClosing({ db, write, changed, latestSent, seal, sealed, now, guard });
 
   /** The compare-and-set before every POST. After a person's last word there is none. */
   const toSending = (key: ClaimKey, owner: string, unless?: ContradictionGuard, onlyIf = ''): Step => ({
@@ -75,7 +82,7 @@ export function createSqlClaims(deps: {
   });
 
   const handBack = (key: ClaimKey, owner: string, remembering = ''): Step => ({
-    sql: `UPDATE claims SET phase = 'reserved', sending_at = NULL${remembering}
+    sql: `UPDATE claims SET phase = 'reserved', sending_at = NULL, rejection = NULL, kept = NULL${remembering}
           WHERE ${OF_KEY} AND phase = 'sending' AND owner = ? AND NOT ${ENDED_BY_ORDER} AND NOT ${HELD_BACK}`,
     params: [...values(key), owner],
   });
@@ -106,7 +113,7 @@ export function createSqlClaims(deps: {
             macs,
           ],
         },
-        { sql: SELECT_WITH_SENDS, params: values(key) },
+        { sql: SELECT, params: values(key) },
         ...(unless === undefined
           ? []
           : [toSending(key, owner, unless, `AND NOT ${SENT_BEFORE}`), guard.countToMatch(unless)]),
@@ -126,7 +133,7 @@ export function createSqlClaims(deps: {
         if (await refreshKeys()) throw new StoreUnavailableError('KEYS_ROTATED', 'database');
         return { kind: 'other-fingerprint' };
       }
-      const reservation = reservationOf(claimOf(found, sealed), takenOver, integer(after?.rows[0], 'sends_ordered'));
+      const reservation = reservationOf(claimOf(found, sealed), takenOver, found.sends_ordered > 0);
       const isFirst = reservation.kind === 'reserved' && reservation.sentBefore === undefined;
       if (isFirst && unless !== undefined) return { kind: waitsToBeMatched(waiting) ? 'unmatched' : 'contradicted' };
       return reservation;
@@ -177,9 +184,19 @@ export function createSqlClaims(deps: {
         },
       ]),
 
-    // The old owner may still wake up and call `release`: it must not be taken for the new one.
-    orderSendAgain: (key, newOwner, given, sentUntilMs = LATEST) =>
+    confirmRefusal: (key, unless) =>
       changed(key, [
+        {
+          sql: `UPDATE claims SET phase = 'rejected', ended_at = ?
+                WHERE ${OF_KEY} AND phase = 'sending' AND rejection IS NOT NULL AND ${guard.allows(unless)}`,
+          params: [now(), ...values(key), ...guard.params(unless)],
+        },
+      ]),
+
+    // The old owner may still wake up and call `release`: it must not be taken for the new one.
+    orderSendAgain(key, newOwner, given, lately = {}) {
+      const sentUntilMs = latestSent(lately);
+      return changed(key, [
         closing.order(key, 'send-again', given, {
           params: [newOwner, sentUntilMs],
           sql: CAN_BE_SENT_AGAIN,
@@ -189,21 +206,25 @@ export function createSqlClaims(deps: {
                 WHERE ${OF_KEY} AND ${CAN_BE_SENT_AGAIN}`,
           params: [newOwner, now(), ...values(key), newOwner, sentUntilMs],
         },
-      ]),
+      ]);
+    },
 
-    closeNotExecuted: (key, given, sentUntilMs = LATEST) =>
-      changed(key, [
+    closeNotExecuted(key, given, lately = {}) {
+      const sentUntilMs = latestSent(lately);
+      return changed(key, [
         closing.order(key, 'close-not-executed', given, { sql: CAN_BE_CLOSED, params: [sentUntilMs] }),
         {
           sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ? WHERE ${OF_KEY} AND ${CAN_BE_CLOSED}`,
           params: [seal(key, 'reason', given.note), now(), ...values(key), sentUntilMs],
         },
-      ]),
+      ]);
+    },
 
     recordDecision: closing.recordDecision,
     voidUnsent: closing.voidUnsent,
     voidAllUnsent: closing.voidAllUnsent,
     closeByOrder: closing.closeByOrder,
+    ...createVoidAll({ db, seal, sealed, now, guard }),
 
     async get(key) {
       const [found] = await db.read([{ sql: SELECT, params: values(key) }]);
@@ -212,7 +233,7 @@ export function createSqlClaims(deps: {
     },
 
     async ofFlow(...flowIds) {
-      const sql = `SELECT * FROM claims WHERE flow_id IN (${flowIds.map(() => '?').join(', ')}) ORDER BY seq`;
+      const sql = `${SELECT_ANY} WHERE flow_id IN (${flowIds.map(() => '?').join(', ')}) ORDER BY seq`;
       const [found] = await db.read([{ sql, params: flowIds }]);
       return (found?.rows ?? []).map((row) => claimOf(row as unknown as ClaimRow, tolerant));
     },

@@ -124,7 +124,7 @@ describe('a final order that the store is asked to close the claims for', () => 
     const event = trusted('IN_REVIEW');
     jest.spyOn(bench.store.claims, 'closeByOrder').mockImplementationOnce(async () => {
       await handle.signal('events', [event]);
-      return 'under-way';
+      return { kind: 'under-way', claims: [] };
     });
     await expect(resolve(handle, 'mark-failed')).rejects.toMatchObject({
       cause: { type: 'post_under_way' },

@@ -23,7 +23,7 @@ describe('a crypto send that a setting would send again', () => {
     );
     // As if an attempt were in progress when the deadline comes: its outcome is known after it.
     const { claims } = decisions.store;
-    const underWay = jest.spyOn(claims, 'voidUnsent').mockResolvedValue('sending');
+    const underWay = jest.spyOn(claims, 'voidUnsent').mockResolvedValue({ phase: 'sending', sent: 'unknown' });
     const reference = newReference('overdue');
     const handle = await decisions.bench.startFlow('crypto-send', reference, {
       ...cryptoSend.input(reference),

@@ -169,7 +169,7 @@ describe('a flow whose POST was not sent yet', () => {
 
   test.each(['sending', 'rejected'] as const)('is not cancelled if its claim is %s by then', async (phase) => {
     const { handle } = await waiting(`claim-${phase}`);
-    jest.spyOn(decisions.store.claims, 'voidUnsent').mockResolvedValue(phase);
+    jest.spyOn(decisions.store.claims, 'voidUnsent').mockResolvedValue({ phase, sent: 'unknown' });
     await expect(cancel(handle)).rejects.toMatchObject(refusal('money_may_have_moved'));
     await handle.terminate();
   });
@@ -192,7 +192,9 @@ describe('a flow whose POST was not sent yet', () => {
   test('is asked three times at its deadline to stop, at longer and longer intervals; then its outcome is unknown, and it is not tried again', async () => {
     sending = unreachable;
     const { handle } = await waiting('in-vain', { timeScale: 1, deadlineSeconds: 60 });
-    const voids = jest.spyOn(decisions.store.claims, 'voidUnsent').mockResolvedValue('sending');
+    const voids = jest
+      .spyOn(decisions.store.claims, 'voidUnsent')
+      .mockResolvedValue({ phase: 'sending', sent: 'unknown' });
     await decisions.bench.pass(2 * MINUTE_MS);
     expect((await untilFlow(handle, () => true)).view.stage).toBe('submitting');
     await decisions.bench.pass(4 * MINUTE_MS);

@@ -14,6 +14,8 @@ const order = { actor: 'ada', note: 'refunded by hand' };
 const guard = { flowId, statuses: ['COMPLETED'] };
 const unsent = (of: typeof key) => ({ key: of, flowId, fingerprint: 'f' });
 
+const kindOf = async <Kind>(closing: Promise<{ readonly kind: Kind }>): Promise<Kind> => (await closing).kind;
+
 describeStores('the claims of a store', (kind) => {
   let temporary: TemporaryStore;
   let store: Store;
@@ -39,10 +41,10 @@ describeStores('the claims of a store', (kind) => {
       await send(key, 'a');
       await send(other, 'a');
       await claims.recordDecision(other, 'mark-failed', order);
-      expect(await claims.release(key, 'a')).toBe(true);
+      expect(await claims.release(key, 'a')).toMatchObject({ isDone: true });
       expect(await claims.markSending(key, 'a')).toBe('sending');
       expect(await claims.recordAnswer(other, {})).toEqual({ before: 'sending', lastWord: 'mark-failed' });
-      expect(await claims.orderSendAgain(key, 'b', order)).toBe(true);
+      expect(await claims.orderSendAgain(key, 'b', order)).toMatchObject({ isDone: true });
       expect(await claims.recordAnswer(key, {})).toEqual({ before: 'reserved', lastWord: null });
     },
   );
@@ -56,18 +58,18 @@ describeStores('the claims of a store', (kind) => {
         await claims.orderSendAgain(claim, 'b', order);
         expect(await claims.markSending(claim, 'b')).toBe('sending');
       }
-      expect(await claims.recordDecision(other, 'held-back', order)).toBe(true);
-      expect(await claims.release(key, 'b')).toBe(true);
-      expect(await claims.release(other, 'b')).toBe(false);
+      expect(await claims.recordDecision(other, 'held-back', order)).toMatchObject({ isDone: true });
+      expect(await claims.release(key, 'b')).toMatchObject({ isDone: true });
+      expect(await claims.release(other, 'b')).toMatchObject({ isDone: false });
     },
   );
 
   it('return, by recordAnswer, the last of several orders that ended the flow, past those that did not', async () => {
     await send(key, 'a');
     for (const action of ['held-back', 'mark-failed', 'mark-refunded', 'held-back'])
-      expect(await claims.recordDecision(key, action, order)).toBe(true);
+      expect(await claims.recordDecision(key, action, order)).toMatchObject({ isDone: true });
     expect(await claims.recordAnswer(key, {})).toEqual({ before: 'sending', lastWord: 'mark-refunded' });
-    expect(await claims.recordDecision(later, 'mark-failed', order)).toBe(false);
+    expect(await claims.recordDecision(later, 'mark-failed', order)).toMatchObject({ isDone: false });
     expect(await actions(later)).toEqual([]);
   });
 
@@ -75,16 +77,16 @@ describeStores('the claims of a store', (kind) => {
     await send(key, 'a');
     await claims.orderSendAgain(key, 'b', order);
     await claims.recordAnswer(key, { n: 1 });
-    expect(await claims.recordDecision(key, 'held-back', order)).toBe(true);
+    expect(await claims.recordDecision(key, 'held-back', order)).toMatchObject({ isDone: true });
     expect(await claims.get(key)).toMatchObject({ phase: 'answered', answer: { n: 1 } });
-    expect(await claims.closeByOrder([unsent(key)], 'mark-completed', order, guard)).toBe('closed');
+    expect(await claims.closeByOrder([unsent(key)], 'mark-completed', order, guard)).toMatchObject({ kind: 'closed' });
     expect(await claims.get(key)).toMatchObject({ phase: 'answered', answer: { n: 1 } });
   });
 
   it('take no send-again after an order that ended the flow, and record none', async () => {
     await send(key, 'a');
     await claims.recordDecision(key, 'mark-failed', order);
-    expect(await claims.orderSendAgain(key, 'b', order)).toBe(false);
+    expect(await claims.orderSendAgain(key, 'b', order)).toMatchObject({ isDone: false });
     expect(await actions()).toEqual(['mark-failed']);
     expect(await claims.get(key)).toMatchObject({ phase: 'sending', owner: 'a' });
   });
@@ -99,8 +101,8 @@ describeStores('the claims of a store', (kind) => {
     expect(await refused()).toEqual([false, false]);
     expect(await claims.get(key)).not.toHaveProperty('rejection');
     await claims.markSending(key, 'a');
-    expect(await claims.noteRefusal(key, 'b', refusal)).toBe(false);
-    expect(await claims.noteRefusal(key, 'a', refusal)).toBe(true);
+    expect(await claims.noteRefusal(key, 'b', refusal)).toMatchObject({ isDone: false });
+    expect(await claims.noteRefusal(key, 'a', refusal)).toMatchObject({ isDone: true });
     await claims.recordAnswer(key, { n: 1 });
     expect(await refused()).toEqual([false, false]);
     expect(await claims.get(key)).toMatchObject({ phase: 'answered', answer: { n: 1 } });
@@ -148,7 +150,7 @@ describeStores('the claims of a store', (kind) => {
   describe('closed by closeByOrder', () => {
     const close = (members: Partial<typeof order & { action: string }> = {}, of = [key, refund]) => {
       const { action = 'mark-refunded', ...given } = members;
-      return claims.closeByOrder(of.map(unsent), action, { ...order, ...given }, guard);
+      return kindOf(claims.closeByOrder(of.map(unsent), action, { ...order, ...given }, guard));
     };
 
     it('stay so when the same order is repeated after an event against it, and not by another person, action or note', async () => {
@@ -179,7 +181,7 @@ describeStores('the claims of a store', (kind) => {
       const until = temporary.clock.now();
       temporary.clock.advance(1);
       const closing = (of: typeof key) =>
-        claims.closeByOrder([unsent(of)], 'mark-failed', order, { ...guard, sentUntilMs: until });
+        kindOf(claims.closeByOrder([unsent(of)], 'mark-failed', order, { ...guard, sentUntilMs: until }));
       await claims.reserve(key, attempt('a'));
       expect(await closing(key)).toBe('closed');
       expect(await phase()).toBe('void');
@@ -204,7 +206,7 @@ describeStores('the claims of a store', (kind) => {
 
   it('are held up by closeByOrder with untaken only by events that the flow has yet to take', async () => {
     const closing = (untaken: boolean) =>
-      claims.closeByOrder([], 'mark-failed', order, { ...guard, ...(untaken ? { untaken } : {}) });
+      kindOf(claims.closeByOrder([], 'mark-failed', order, { ...guard, ...(untaken ? { untaken } : {}) }));
     const event = anEvent({ status: 'completed' });
     await store.inbox.receive(event);
     expect(await closing(true)).toBe('contradicted');
@@ -216,7 +218,7 @@ describeStores('the claims of a store', (kind) => {
 
   it('are held up by closeByOrder without statuses by any trusted event but those that were judged', async () => {
     const closing = (besides: readonly string[] = []) =>
-      claims.closeByOrder([], 'mark-failed', order, { flowId, besides });
+      kindOf(claims.closeByOrder([], 'mark-failed', order, { flowId, besides }));
     const untrusted = anEvent({ status: null, proof: null });
     const trusted = anEvent({ status: null });
     await store.inbox.receive(untrusted);

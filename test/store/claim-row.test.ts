@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Claim, type ClaimPhase, isOver, NO_LAST_WORDS, wasSent } from '../../src/store/claim.js';
+import { type Claim, type ClaimPhase, isOver, NO_LAST_WORDS } from '../../src/store/claim.js';
 import { claimOf, type ClaimRow, placeOf, type SealedColumn } from '../../src/store/claim-row.js';
 import type { Store } from '../../src/store/store.js';
 import { createSealedJson } from '../../src/store/store-key.js';
@@ -28,16 +28,21 @@ describe('claimOf', () => {
     rejection: null,
     kept: null,
     reason: null,
+    sends_ordered: 0,
     ...more,
   });
   const ended = { sending_at: Date.parse(RESERVED_AT), ended_at: Date.parse(LATER) };
-  const times = { sendingAt: RESERVED_AT, endedAt: LATER };
+  const times = { sendingAt: RESERVED_AT, endedAt: LATER, sent: 'unknown' } as const;
   const kept = { httpStatus: 201, contentType: 'application/json', body: '{}' };
   const rejection = { httpStatus: 400, message: 'no' };
 
   it.each<[string, Partial<ClaimRow>, Partial<Claim>]>([
-    ['that is only reserved', {}, { phase: 'reserved' }],
-    ['in sending', { phase: 'sending', sending_at: 0 }, { phase: 'sending', sendingAt: '1970-01-01T00:00:00.000Z' }],
+    ['that is only reserved', {}, { phase: 'reserved', sent: 'nothing' }],
+    [
+      'in sending',
+      { phase: 'sending', sending_at: 0 },
+      { phase: 'sending', sendingAt: '1970-01-01T00:00:00.000Z', sent: 'unknown' },
+    ],
     [
       'that was answered',
       { phase: 'answered', ...ended, answer: seal('answer', { id: 1 }), kept: seal('kept', kept) },
@@ -51,12 +56,12 @@ describe('claimOf', () => {
     [
       'in sending, with a refusal that is not confirmed',
       { phase: 'sending', sending_at: 0, rejection: seal('rejection', rejection) },
-      { phase: 'sending', sendingAt: '1970-01-01T00:00:00.000Z', rejection },
+      { phase: 'sending', sendingAt: '1970-01-01T00:00:00.000Z', sent: 'unknown', rejection },
     ],
     [
       'that is void',
       { phase: 'void', ended_at: Date.parse(LATER), reason: seal('reason', 'late') },
-      { phase: 'void', endedAt: LATER, reason: 'late' },
+      { phase: 'void', endedAt: LATER, reason: 'late', sent: 'nothing' },
     ],
     ['whose answer was erased', { phase: 'answered', ...ended }, { phase: 'answered', ...times, erased: true }],
     ['whose refusal was erased', { phase: 'rejected', ...ended }, { phase: 'rejected', ...times, erased: true }],
@@ -89,37 +94,25 @@ describe('a claim', () => {
 
   const attempt = { owner: 'a', flowId: 'crypto-send/r1', fingerprint: 'f' };
   const order = { actor: 'ann', note: 'looked at the chain' };
-  const sent = async () => {
-    const claim = await store.claims.get(key);
-    return claim && wasSent(store.claims, claim);
-  };
+  const sent = async () => (await store.claims.get(key))?.sent;
 
-  it('may have been sent (wasSent) from the moment of markSending, whatever orders come after it', async () => {
+  it('says that it may have been sent from the moment of markSending, whatever orders come after it', async () => {
     await store.claims.reserve(key, attempt);
-    expect(await sent()).toBe(false);
+    expect(await sent()).toBe('nothing');
     await store.claims.markSending(key, 'a');
-    expect(await sent()).toBe(true);
+    expect(await sent()).toBe('unknown');
     await store.claims.orderSendAgain(key, 'b', order);
     expect((await store.claims.get(key))?.phase).toBe('reserved');
-    expect(await sent()).toBe(true);
-    await store.claims.closeNotExecuted(key, order);
-    expect((await store.claims.get(key))?.phase).toBe('void');
-    expect(await sent()).toBe(true);
+    expect(await sent()).toBe('unknown');
+    expect(await store.claims.closeNotExecuted(key, order)).toEqual({ isDone: true, phase: 'void', sent: 'unknown' });
+    expect(await sent()).toBe('unknown');
   });
 
-  it('was not sent (wasSent) if it was only closed or held back by an order', async () => {
+  it('says that it was not sent if it was only closed or held back by an order', async () => {
     await store.claims.reserve(key, attempt);
     await store.claims.recordDecision(key, 'held-back', order);
-    expect(await sent()).toBe(false);
-    await store.claims.closeNotExecuted(key, order);
-    expect(await sent()).toBe(false);
-  });
-
-  it('was sent (wasSent) if it is answered or in sending, and if it is rejected with a time of sending', async () => {
-    for (const phase of ['answered', 'sending'] as const)
-      expect(await wasSent(store.claims, { ...base, phase })).toBe(true);
-    expect(await wasSent(store.claims, { ...base, phase: 'rejected', sendingAt: LATER })).toBe(true);
-    expect(await wasSent(store.claims, { ...base, phase: 'rejected' })).toBe(false);
+    expect(await sent()).toBe('nothing');
+    expect(await store.claims.closeNotExecuted(key, order)).toEqual({ isDone: true, phase: 'void', sent: 'nothing' });
   });
 
   it('has no last word after orders with which its flow goes on: send-again, held-back', async () => {

@@ -39,10 +39,10 @@ describeStores('a claim', (kind) => {
     expect(await claims.reserve(key, attempt('a'), guard)).toEqual({ kind: 'may-send', takenOver: false });
     expect(await claims.get(key)).toMatchObject({ phase: 'sending', owner: 'a' });
     expect(await claims.reserve(key, attempt('b'), guard)).toMatchObject({ kind: 'sending' });
-    expect(await claims.release(key, 'a')).toBe(true);
+    expect(await claims.release(key, 'a')).toMatchObject({ isDone: true });
     expect(await claims.reserve(key, attempt('b', 'other'), guard)).toEqual({ kind: 'other-fingerprint' });
     expect(await claims.reserve(key, attempt('b'), guard)).toEqual({ kind: 'may-send', takenOver: true });
-    expect(await claims.orderSendAgain(key, 'ordered', order)).toBe(true);
+    expect(await claims.orderSendAgain(key, 'ordered', order)).toMatchObject({ isDone: true });
     expect(await claims.reserve(key, attempt('c'), guard)).toMatchObject({ kind: 'reserved', sentBefore: 'unknown' });
 
     await store.inbox.receive(anEvent({ id: 'e1', flowId: guard.flowId, status: 'COMPLETED', proof: 'signature' }));
@@ -101,15 +101,15 @@ describeStores('a claim', (kind) => {
     expect(await claims.markSending(key, 'b')).toBe('fenced');
     // Its owner is the one that it had: a proven not-sent error may still hand it back.
     expect((await claims.get(key))?.owner).toBe('a');
-    expect(await claims.release(key, 'b')).toBe(false);
-    expect(await claims.release(key, 'a')).toBe(true);
+    expect(await claims.release(key, 'b')).toMatchObject({ isDone: false });
+    expect(await claims.release(key, 'a')).toMatchObject({ isDone: true });
   });
 
   it('is released by its owner alone, and only while it sends', async () => {
     await send('a');
-    expect(await claims.release(key, 'b')).toBe(false);
-    expect(await claims.release(key, 'a')).toBe(true);
-    expect(await claims.release(key, 'a')).toBe(false);
+    expect(await claims.release(key, 'b')).toMatchObject({ isDone: false });
+    expect(await claims.release(key, 'a')).toMatchObject({ isDone: true });
+    expect(await claims.release(key, 'a')).toMatchObject({ isDone: false });
     expect(await claims.markSending(key, 'a')).toBe('sending');
   });
 
@@ -144,28 +144,30 @@ describeStores('a claim', (kind) => {
     if (phase === 'void') await claims.closeNotExecuted(key, order);
     const before = { claim: await claims.get(key), orders: await claims.orders(key) };
     expect(before.claim?.phase).toBe(phase);
-    expect(await claims.orderSendAgain(key, 'b', order)).toBe(false);
-    expect(await claims.closeNotExecuted(key, order)).toBe(false);
-    expect(await claims.voidUnsent(key, attempt('b'), 'x')).toBe(phase);
+    expect(await claims.orderSendAgain(key, 'b', order)).toMatchObject({ isDone: false });
+    expect(await claims.closeNotExecuted(key, order)).toMatchObject({ isDone: false });
+    expect(await claims.voidUnsent(key, attempt('b'), 'x')).toMatchObject({ phase: phase });
     expect({ claim: await claims.get(key), orders: await claims.orders(key) }).toEqual(before);
   });
 
   it('keeps a refusal of its owner alone, and nothing but three members of it', async () => {
     const rejection = { httpStatus: 400, message: 'bad phone +256700000001', code: 'BAD_PHONE' };
-    expect(await claims.recordRejection(key, 'a', rejection)).toBe(false);
+    expect(await claims.recordRejection(key, 'a', rejection)).toMatchObject({ isDone: false });
     await send('a');
-    expect(await claims.recordRejection(key, 'b', rejection)).toBe(false);
-    expect(await claims.recordRejection(key, 'a', Object.assign({ token: 'x' }, rejection))).toBe(true);
+    expect(await claims.recordRejection(key, 'b', rejection)).toMatchObject({ isDone: false });
+    expect(await claims.recordRejection(key, 'a', Object.assign({ token: 'x' }, rejection))).toMatchObject({
+      isDone: true,
+    });
     expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'rejected', rejection });
   });
 
   it('becomes void by voidUnsent before any attempt or while it is reserved, and is not sent then', async () => {
-    expect(await claims.voidUnsent(key, attempt(''), 'expired')).toBe('void');
-    expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'void', reason: 'expired' });
+    expect(await claims.voidUnsent(key, attempt(''), 'expired')).toMatchObject({ phase: 'void' });
+    expect(await claims.reserve(key, attempt('a'))).toEqual({ kind: 'void', reason: 'expired', sent: 'nothing' });
 
     const other = { ...key, reference: 'r2' };
     await claims.reserve(other, attempt('a'));
-    expect(await claims.voidUnsent(other, attempt(''), 'late')).toBe('void');
+    expect(await claims.voidUnsent(other, attempt(''), 'late')).toMatchObject({ phase: 'void' });
     expect(await claims.markSending(other, 'a')).toBe('fenced');
   });
 
@@ -177,31 +179,31 @@ describeStores('a claim', (kind) => {
     await store.deployment.read();
     await store.deployment.raiseEpoch(1);
     const lost = { ...key, reference: 'lost' };
-    expect(await claims.voidUnsent(lost, { ...never, epoch: 1 }, 'closed')).toBe('sending');
-    expect(await claims.orderSendAgain(lost, 'b', order)).toBe(true);
+    expect(await claims.voidUnsent(lost, { ...never, epoch: 1 }, 'closed')).toMatchObject({ phase: 'sending' });
+    expect(await claims.orderSendAgain(lost, 'b', order)).toMatchObject({ isDone: true });
     expect(await claims.reserve(lost, attempt('c'))).toMatchObject({ kind: 'reserved', sentBefore: 'unknown' });
     expect(await claims.markSending(lost, 'c')).toBe('sending');
   });
 
   it('does not become void by voidUnsent once it is in sending', async () => {
     await send('a');
-    expect(await claims.voidUnsent(key, attempt(''), 'x')).toBe('sending');
+    expect(await claims.voidUnsent(key, attempt(''), 'x')).toMatchObject({ phase: 'sending' });
     await claims.recordAnswer(key, 1);
-    expect(await claims.voidUnsent(key, attempt(''), 'x')).toBe('answered');
+    expect(await claims.voidUnsent(key, attempt(''), 'x')).toMatchObject({ phase: 'answered' });
   });
 
   it('is reserved for another send by orderSendAgain only from sending, and the order is recorded', async () => {
-    expect(await claims.orderSendAgain(key, 'b', order)).toBe(false);
+    expect(await claims.orderSendAgain(key, 'b', order)).toMatchObject({ isDone: false });
     await send('a');
-    expect(await claims.orderSendAgain(key, 'a', order)).toBe(false);
-    expect(await claims.orderSendAgain(key, 'b', order)).toBe(true);
-    expect(await claims.orderSendAgain(key, 'c', order)).toBe(false);
+    expect(await claims.orderSendAgain(key, 'a', order)).toMatchObject({ isDone: false });
+    expect(await claims.orderSendAgain(key, 'b', order)).toMatchObject({ isDone: true });
+    expect(await claims.orderSendAgain(key, 'c', order)).toMatchObject({ isDone: false });
     expect(await claims.reserve(key, attempt('b'))).toEqual({
       kind: 'reserved',
       takenOver: false,
       sentBefore: 'unknown',
     });
-    expect(await claims.release(key, 'a')).toBe(false);
+    expect(await claims.release(key, 'a')).toMatchObject({ isDone: false });
     expect(await claims.markSending(key, 'a')).toBe('fenced');
     expect(await claims.markSending(key, 'b')).toBe('sending');
     expect(await claims.orders(key)).toEqual([{ action: 'send-again', ...order, at: '2026-01-01T00:00:00.000Z' }]);
@@ -210,32 +212,36 @@ describeStores('a claim', (kind) => {
   it('does not become void by voidUnsent if another send was ordered, since the first one may have been executed', async () => {
     await send('a');
     await claims.orderSendAgain(key, 'b', order);
-    expect(await claims.voidUnsent(key, attempt(''), 'cancelled')).toBe('reserved');
+    expect(await claims.voidUnsent(key, attempt(''), 'cancelled')).toMatchObject({ phase: 'reserved' });
     expect(await claims.reserve(key, attempt('c'))).toEqual({
       kind: 'reserved',
       takenOver: true,
       sentBefore: 'unknown',
     });
-    expect(await claims.closeNotExecuted(key, order)).toBe(true);
+    expect(await claims.closeNotExecuted(key, order)).toMatchObject({ isDone: true });
     expect(await claims.markSending(key, 'c')).toBe('fenced');
-    expect(await claims.reserve(key, attempt('d'))).toEqual({ kind: 'void', reason: order.note });
+    expect(await claims.reserve(key, attempt('d'))).toMatchObject({ kind: 'void', reason: order.note });
   });
 
   it('becomes void by closeNotExecuted from sending, once, and the order is recorded', async () => {
     await send('a');
-    expect(await claims.closeNotExecuted(key, order)).toBe(true);
-    expect(await claims.closeNotExecuted(key, order)).toBe(false);
-    expect(await claims.reserve(key, attempt('b'))).toEqual({ kind: 'void', reason: order.note });
+    expect(await claims.closeNotExecuted(key, order)).toMatchObject({ isDone: true });
+    expect(await claims.closeNotExecuted(key, order)).toMatchObject({ isDone: false });
+    expect(await claims.reserve(key, attempt('b'))).toMatchObject({ kind: 'void', reason: order.note });
     expect((await claims.orders(key)).map(({ action }) => action)).toEqual(['close-not-executed']);
   });
 
   it('is not closed by closeNotExecuted if it was sent after the time that the order gives', async () => {
     await send('a');
     const { sendingAt = '' } = (await claims.get(key)) ?? {};
-    expect(await claims.closeNotExecuted(key, order, Date.parse(sendingAt) - 1)).toBe(false);
+    expect(await claims.closeNotExecuted(key, order, { sentUntilMs: Date.parse(sendingAt) - 1 })).toMatchObject({
+      isDone: false,
+    });
     expect(await claims.get(key)).toMatchObject({ phase: 'sending' });
     expect(await claims.orders(key)).toEqual([]);
-    expect(await claims.closeNotExecuted(key, order, Date.parse(sendingAt))).toBe(true);
+    expect(await claims.closeNotExecuted(key, order, { sentUntilMs: Date.parse(sendingAt) })).toMatchObject({
+      isDone: true,
+    });
   });
 
   it.each([

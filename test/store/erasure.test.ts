@@ -103,8 +103,8 @@ describeStores('the erasure of a flow', (kind) => {
       kind: 'other-fingerprint',
     });
     expect(await store.claims.markSending(key, 'b')).toBe('fenced');
-    expect(await store.claims.orderSendAgain(key, 'b', { actor: 'ann', note: '' })).toBe(false);
-    expect(await store.claims.voidUnsent(key, attempt('b'), 'late')).toBe('answered');
+    expect(await store.claims.orderSendAgain(key, 'b', { actor: 'ann', note: '' })).toMatchObject({ isDone: false });
+    expect(await store.claims.voidUnsent(key, attempt('b'), 'late')).toMatchObject({ phase: 'answered' });
     const refused = { kind: 'rejected', rejection: { httpStatus: 0, message: '' } };
     expect(await store.claims.reserve({ ...key, operation: 'sendCrypto' }, attempt('b'))).toEqual(refused);
   });

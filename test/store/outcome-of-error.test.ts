@@ -213,7 +213,7 @@ describe('outcomeFromError of a POST', () => {
       const release = async () => {
         tries += 1;
         if (tries < written) throw new StoreUnavailableError('SQLITE_IOERR');
-        return true;
+        return { isDone: true, phase: 'reserved', sent: 'nothing' } as const;
       };
       const { clock, ...rest } = claimsThat({ release });
       const after = (ms: number, work: () => void) => {

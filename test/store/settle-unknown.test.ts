@@ -193,7 +193,7 @@ describe('a POST whose outcome is unknown', () => {
       expect(await never.lookAt()).not.toHaveProperty('neverSent');
       const sent = await post(unasked, 'payInvoice');
       await sent.send();
-      expect(await store.claims.closeNotExecuted(sent.key, order)).toBe(true);
+      expect(await store.claims.closeNotExecuted(sent.key, order)).toMatchObject({ isDone: true });
       expect(await sent.lookAt({ othersPay })).toMatchObject({ claim: 'void', lookup: 'cannot-tell' });
       expect(await sent.lookAt({ othersPay })).not.toHaveProperty('neverSent');
     });
@@ -280,8 +280,10 @@ describe('a POST whose outcome is unknown', () => {
       expect((await claim())?.phase).toBe('sending');
     });
 
-    it('stays open against a noted refusal if the claim has another owner by then', async () => {
-      const { settle } = await refused({ recordRejection: async () => false });
+    it('stays open against a noted refusal if the store does not confirm it, as against an event that came by then', async () => {
+      const { settle } = await refused({
+        confirmRefusal: async () => ({ isDone: false, phase: 'sending', sent: 'unknown' }),
+      });
       expect(await settle({ windowMs: 0 })).toEqual(open);
     });
 

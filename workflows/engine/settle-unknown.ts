@@ -223,6 +223,7 @@ async function close(flow: Flow, post: Post, open: Open, order: { actor: string;
       ...post.claim,
       order,
       sentUntilMs,
+      windowMs: windowMs(flow, post, open),
     }),
   );
   const by = `${order.actor}: ${order.note}`;
@@ -239,6 +240,10 @@ async function close(flow: Flow, post: Post, open: Open, order: { actor: string;
   flow.note('not-closed', `not closed: ${phase === undefined ? 'the store does not answer' : `the claim is ${phase}`}`);
   return settleOn(flow, post, open);
 }
+
+/** A worker that was suspended may have marked the claim a moment ago, and its POST be under way. */
+const windowMs = (flow: Flow, post: Post, { saidToExist }: Open): number =>
+  saidToExist ? 0 : flow.scaled(post.settleMs);
 
 function endNotExecuted(by: string): never {
   return endFlow('failed', 'not_executed', `Closed as not executed by ${by}`);
@@ -258,6 +263,7 @@ async function sendAgain(
       ...post.claim,
       order: { actor, note },
       sentUntilMs,
+      windowMs: windowMs(flow, post, open),
     }),
   );
   // The claim moved meanwhile, or the store is unavailable and may nevertheless have taken the order.

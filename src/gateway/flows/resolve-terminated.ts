@@ -59,10 +59,10 @@ export async function resolveTerminated(
   const account = deps.settings.serviceAccount;
   const possible = moneyOperationsOf(address).map((made) => ({ account, ...made }));
   if (action === 'close-not-executed') {
-    for (const key of found) await claims.closeNotExecuted(key, { actor, note }, sentUntilMs);
+    for (const key of found) await claims.closeNotExecuted(key, { actor, note }, { sentUntilMs });
     // What was not sent by now never is: not by a late attempt, nor after a reset in the UI.
     for (const key of distinct([...possible, ...found])) {
-      const phase = await claims.voidUnsent(key, unsent, `${note} (${actor})`);
+      const { phase } = await claims.voidUnsent(key, unsent, `${note} (${actor})`);
       if (!isOver(phase)) throw new Refusal(409, `Its claim is ${phase} now. Look at the flow again.`, { reference });
     }
   } else {
@@ -73,7 +73,7 @@ export async function resolveTerminated(
       orderRefusal(action as ParkAction, endingsOf([...meanings, meaning]), endingsOf(meanings)) !== null;
     const besides = judged.map((row) => eventIdOf(row));
     const unless = { flowId, statuses: wordsThat(isAgainst), besides, sentUntilMs };
-    const closed = await claims.closeByOrder(all, action, { actor, note }, unless);
+    const { kind: closed } = await claims.closeByOrder(all, action, { actor, note }, unless);
     if (closed !== 'closed') {
       for (const claim of await claims.ofFlow(flowId)) requireNotUnderWay(claim, sentUntilMs);
       throw new Refusal(
@@ -152,12 +152,8 @@ async function requireNoProofAgainst(
  * Asks the service at this moment. A payment that it shows, or that cannot be looked up, is not closed as not executed;
  * and no ending is recorded that its status excludes.
  */
-async function requireServiceSaysNoOther(
-  { store, lookUp }: FlowOperationDeps,
-  claim: Claim,
-  action: string,
-): Promise<void> {
-  const phase = await phaseOf(store, claim);
+async function requireServiceSaysNoOther({ lookUp }: FlowOperationDeps, claim: Claim, action: string): Promise<void> {
+  const phase = phaseOf(claim);
   if (phase !== 'sending' && phase !== 'answered') return;
   const { reference, operation } = claim;
   const { says, status } = (await lookUp?.(operation, reference)) ?? { says: 'no-lookup' };

@@ -5,7 +5,7 @@ import { endingsOf, type Ending } from '../../protocol/decisions.js';
 import { TERMINATED_ORDERS } from '../../protocol/legal-orders.js';
 import { classifyOfAnyKind } from '../../protocol/statuses.js';
 import type { ParkAction } from '../../protocol/vocabulary.js';
-import { isOver, wasSent, type Claim, type ClaimPhase } from '../../store/claim.js';
+import { isOver, type Claim, type ClaimPhase } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import { type FlowReader, viewOf } from '../../temporal/flow-handle.js';
 import type { FlowAddress } from '../http/flow-path.js';
@@ -92,7 +92,7 @@ export async function legalFor(
   { flowId }: Pick<FlowAddress, 'flowId'>,
   claims: readonly Claim[],
 ): Promise<readonly ParkAction[]> {
-  const phases = await Promise.all(claims.map((claim) => phaseOf(store, claim)));
+  const phases = claims.map(phaseOf);
   // The claim that went furthest decides: an executed one cannot be closed as not executed.
   for (const phase of ['answered', 'sending'] as const) if (phases.includes(phase)) return TERMINATED_ORDERS[phase];
   if (await isReported(store, flowId)) return TERMINATED_ORDERS.answered;
@@ -101,9 +101,8 @@ export async function legalFor(
 }
 
 /** A claim that is reserved for another send was in `sending` before, so it counts as `sending`. */
-export async function phaseOf(store: Pick<Store, 'claims'>, claim: Claim): Promise<ClaimPhase> {
-  return claim.phase === 'reserved' && (await wasSent(store.claims, claim)) ? 'sending' : claim.phase;
-}
+export const phaseOf = ({ phase, sent }: Claim): ClaimPhase =>
+  phase === 'reserved' && sent !== 'nothing' ? 'sending' : phase;
 
 export interface TerminatedDeps {
   readonly reader: Pick<FlowReader, 'facts'>;

@@ -3,7 +3,7 @@ import { memberOf, namedReference } from '../../flows/callback.js';
 import { filedWordOf } from '../../flows/event-of-row.js';
 import type { FlowDefinition } from '../../flows/flow.js';
 import { FLOW_KINDS, type FlowKind, isRefundReference } from '../../protocol/vocabulary.js';
-import { isOver, wasSent, type ClaimStore } from '../../store/claim.js';
+import { isOver, type ClaimStore } from '../../store/claim.js';
 import { flowAddress, type FlowAddress } from '../http/flow-path.js';
 
 /** A flow that an account webhook could be about. */
@@ -97,7 +97,7 @@ async function sentOf(claims: ClaimsToMatch, candidates: readonly Candidate[]) {
   for (const claim of await claims.ofFlow(...candidates.map(({ address }) => address.flowId))) {
     const candidate = candidates.find(({ address }) => address.flowId === claim.flowId);
     // A refund has a claim of its flow, under a reference of its own: its events do not belong to the flow.
-    if (candidate?.address.reference !== claim.reference || !(await wasSent(claims, claim))) continue;
+    if (candidate?.address.reference !== claim.reference || claim.sent === 'nothing') continue;
     const found = isOver(claim.phase) ? refuted : sent;
     if (!found.includes(candidate)) found.push(candidate);
   }
