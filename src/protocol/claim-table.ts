@@ -24,7 +24,7 @@ export interface ClaimFacts {
   readonly refusal: boolean;
   /** How many of its POSTs the service answered, in its own words, as not executed. */
   readonly turnedAway: number;
-  /** When it last went to `sending`, by the store's clock; null: never, or that POST was handed back. */
+  /** When it last went to `sending`, by the store's clock, also if it was ordered again since; null: never, or handed back. */
   readonly sentAtMs: number | null;
 }
 
@@ -97,6 +97,8 @@ const wasNeverExecuted = ({ ordered, turnedAway: count }: ClaimFacts, { turnedAw
   !ordered && count <= turnedAway;
 
 const asSent = (_: ClaimFacts, { nowMs }: By) => ({ sentAtMs: nowMs });
+/** No POST leaves now. */
+const asSentBefore = ({ sentAtMs }: ClaimFacts, { nowMs }: By) => ({ sentAtMs: sentAtMs ?? nowMs });
 const STAYS = {
   reserved: 'reserved',
   sending: 'sending',
@@ -139,12 +141,16 @@ export const CLAIMS = {
     {
       to: { sending: 'reserved' },
       onlyIf: (claim, by) => !claim.closed && !isOwn(claim, by) && isSettled(claim, by),
-      also: (_, { owner = '' }) => ({ owner, ordered: true, heldBack: false, refusal: false, sentAtMs: null }),
+      also: (_, { owner = '' }) => ({ owner, ordered: true, heldBack: false, refusal: false }),
     },
   ],
   /** Another send is off, also one that a later attempt would make. */
   holdBack: [
-    { to: { reserved: 'sending' }, onlyIf: isRepeat, also: (_, { nowMs }) => ({ sentAtMs: nowMs, heldBack: true }) },
+    {
+      to: { reserved: 'sending' },
+      onlyIf: isRepeat,
+      also: (claim, by) => ({ ...asSentBefore(claim, by), heldBack: true }),
+    },
     { to: STAYS, also: () => ({ heldBack: true }) },
   ],
   /** Not an order: what may have been executed stays as it is. */
@@ -167,7 +173,7 @@ export const CLAIMS = {
     {
       to: { reserved: 'sending' },
       onlyIf: isRepeat,
-      also: (_, { nowMs }) => ({ sentAtMs: nowMs, closed: true, heldBack: false }),
+      also: (claim, by) => ({ ...asSentBefore(claim, by), closed: true, heldBack: false }),
     },
     { to: STAYS, also: () => ({ closed: true, heldBack: false }) },
   ],

@@ -57,9 +57,9 @@ export function createClaimClosing(deps: {
     params: [action, actor, seal(key, 'note', note), now(), ...values(key), ...onlyIf.params],
   });
 
-  /** Another send is off: a later attempt, by a reset in the UI, must not send. */
+  /** Another send is off: a later attempt, by a reset in the UI, must not send. What was sent, was sent when it was. */
   const takeBackSend = (key: ClaimKey, onlyIf: Condition): Step => ({
-    sql: `UPDATE claims SET phase = 'sending', sending_at = ?
+    sql: `UPDATE claims SET phase = 'sending', sending_at = COALESCE(sending_at, ?)
           WHERE ${OF_KEY} AND phase = 'reserved' AND ${SENT_BEFORE} AND ${onlyIf.sql}`,
     params: [now(), ...values(key), ...onlyIf.params],
   });

@@ -202,7 +202,7 @@ export function createSqlClaims(deps: {
           sql: CAN_BE_SENT_AGAIN,
         }),
         {
-          sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, sending_at = NULL, rejection = NULL, kept = NULL
+          sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, rejection = NULL, kept = NULL
                 WHERE ${OF_KEY} AND ${CAN_BE_SENT_AGAIN}`,
           params: [newOwner, now(), ...values(key), newOwner, sentUntilMs],
         },

@@ -94,8 +94,8 @@ describeStores('the claims of a store', (kind) => {
   it('take a refusal, final or noted, from the owner alone, and only in sending', async () => {
     const refusal = { httpStatus: 400, message: 'no' };
     const refused = async () => [
-      await claims.recordRejection(key, 'a', refusal),
-      await claims.noteRefusal(key, 'a', refusal),
+      (await claims.recordRejection(key, 'a', refusal)).isDone,
+      (await claims.noteRefusal(key, 'a', refusal)).isDone,
     ];
     await claims.reserve(key, attempt('a'));
     expect(await refused()).toEqual([false, false]);

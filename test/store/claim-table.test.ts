@@ -41,7 +41,7 @@ function everyClaim(nowMs: number): readonly ClaimFacts[] {
         flags.flatMap((refusal) =>
           (isOpen ? flags : [false]).flatMap((heldBack) =>
             (isOpen ? [0, 1] : [0]).flatMap((turnedAway) =>
-              timesOf(phase, nowMs).map((sentAtMs) => {
+              timesOf(phase, ordered, nowMs).map((sentAtMs) => {
                 return { phase, owner: 'a', ordered, heldBack, closed, refusal, turnedAway, sentAtMs };
               }),
             ),
@@ -53,11 +53,11 @@ function everyClaim(nowMs: number): readonly ClaimFacts[] {
   return [NO_CLAIM, ...made];
 }
 
-/** A claim in `sending` knows when it was sent; one that is reserved has been handed back, or never was. */
-function timesOf(phase: Phase, nowMs: number): readonly (number | null)[] {
+/** A claim in `sending` knows when it was sent; one that is reserved was ordered again, or handed back, or never sent. */
+function timesOf(phase: Phase, ordered: boolean, nowMs: number): readonly (number | null)[] {
   const longAgo = nowMs - LONG_AGO_MS;
   if (phase === 'sending') return [longAgo, nowMs - LATELY_MS];
-  return phase === 'reserved' ? [null] : [null, longAgo];
+  return phase === 'reserved' && !ordered ? [null] : [null, longAgo];
 }
 
 /** In every way that makes a difference to the operation. */
