@@ -64,11 +64,13 @@ export function createCallbackActivities(deps: ActivityDeps) {
       const origin = originOf(url);
       const isLast = elapsedMs() >= target.triedForMs;
       const count = (result: string) => deps.metrics?.count('towline_callbacks_total', { result });
+      // At each attempt: it may have been given to another name.
+      const owner = await storing(async () => (await deps.store.audit.ownersOf([flowId])).get(flowId)?.name);
       const answer = await receivers
         .attempt({ receiver: receiverOf(url), origin }, () =>
           traced(
             { name: 'send callback', flowId, kind: SpanKind.CLIENT, attributes: { 'towline.origin': origin } },
-            () => send(deps.callbacks, url, notification),
+            () => send(deps.callbacks, owner ?? undefined, target),
           ),
         )
         .catch((error: unknown) => {
@@ -133,12 +135,12 @@ const openCircuits = () =>
 const pauseMs = (firstMs: number, mostMs: number, attempt: number): number =>
   Math.min(mostMs, firstMs * 2 ** (attempt - 1));
 
-function send(sender: CallbackSender | undefined, url: string, notification: Notification) {
+function send(sender: CallbackSender | undefined, owner: string | undefined, { url, notification }: CallbackTarget) {
   if (sender === undefined) return Promise.reject(new NoCallbackSecretError());
   // Lets the receiver continue our trace.
   const headers: Record<string, string> = {};
   propagation.inject(context.active(), headers);
-  return sender.send({ url, id: notification.id, body: bodyOf(notification), headers });
+  return sender.send({ url, owner, id: notification.id, body: bodyOf(notification), headers });
 }
 
 /** The same bytes at every attempt. */

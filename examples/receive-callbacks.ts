@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { CallbackError, readCallback } from 'towline';
 
 const { CALLBACK_SECRETS = '', PORT = '9000' } = process.env;
-if (CALLBACK_SECRETS === '') throw new Error('Set CALLBACK_SECRETS to those of the gateway.');
+if (CALLBACK_SECRETS === '') throw new Error('Set CALLBACK_SECRETS to what "towline callbacks secret" prints.');
 const secrets = CALLBACK_SECRETS.split(',');
 
 // In your service: a table, written in the transaction that acts on the change. Key: the id; newest per flow.

@@ -34,7 +34,9 @@ try {
   const flow = await towline.wait(flowId, { timeoutMs: 120_000 });
   switch (flow.state) {
     case 'parked':
-      console.log(`${flowId} waits for a person: ${flow.parked?.reason}. Can be ordered: ${flow.parked?.actions.join()}`);
+      console.log(
+        `${flowId} waits for a person: ${flow.parked?.reason}. Can be ordered: ${flow.parked?.actions.join()}`,
+      );
       break;
     case 'running':
       console.log(`${flowId} is still on its way: ${flow.stage}`);

@@ -3,10 +3,11 @@ import { getDomain } from 'tldts';
 import { type EgressPolicy, callbackUrlProblem } from './address-policy.js';
 import { NoCallbackSecretError, resolveByDns, type Resolve, post, type Answered } from './post.js';
 import { systemClock } from '../clock.js';
+import { OF_NO_NAME } from './secrets-of-name.js';
 
 export interface CallbackSenderOptions extends EgressPolicy {
-  /** `whsec_…`; the first signs. Read for each callback. */
-  readonly secrets: () => readonly string[];
+  /** Of a name, `whsec_…`; the first signs. Read for each callback. */
+  readonly secrets: (owner: string) => readonly string[];
   /** @default the name servers' */
   readonly resolve?: Resolve;
   /** @default the system's clock */
@@ -24,6 +25,8 @@ export interface CallbackSender {
    */
   send(callback: {
     readonly url: string;
+    /** Whose flow it is about. @default no name's */
+    readonly owner?: string | undefined;
     readonly id: string;
     readonly body: string;
     /** Further headers, such as those of tracing. Ours take precedence. */
@@ -49,8 +52,8 @@ export function createCallbackSender(options: CallbackSenderOptions): CallbackSe
   const policy: EgressPolicy = { allowLoopback };
   return {
     problemOf: (url) => callbackUrlProblem(url, policy),
-    async send({ url, id, body, headers: further }) {
-      const [secret] = secrets();
+    async send({ url, owner = OF_NO_NAME, id, body, headers: further }) {
+      const [secret] = secrets(owner);
       if (secret === undefined) throw new NoCallbackSecretError();
       // The time of this attempt: a receiver accepts only what was signed within the last minutes.
       const timestamp = new Date(nowMs());

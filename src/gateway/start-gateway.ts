@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 import { v7 as uuidv7 } from 'uuid';
 import { BROKEN_SECRET, followSecrets } from '../config/live-secrets.js';
 import type { Settings } from '../config/settings-shape.js';
+import { callbackSecrets } from '../callbacks/index.js';
 import type { Store } from '../store/store.js';
 import { createCallbackHandles } from '../temporal/callback-handle.js';
 import { createFlowReader } from '../temporal/flow-handle.js';
@@ -289,7 +290,17 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const eventDeps = { store, settings, tokens, reader, dispatcher, readings, takeStoredPages, budget, logger };
   addEventRoutes(server, eventDeps);
   addReplayRoutes(server, eventDeps);
-  addCallbackRoutes(server, { store, tokens, reader, logger, callbacks, monotonicMs, takePage });
+  addCallbackRoutes(server, {
+    store,
+    tokens,
+    reader,
+    logger,
+    callbacks,
+    secrets: () => callbackSecrets({ ...settings, callbackSecrets: secrets.callbackSecrets() }, store),
+    readings,
+    monotonicMs,
+    takePage,
+  });
   addCodecRoutes(server, { codec: options.codec, store, tokens, settings, uiOrigin: options.uiOrigin });
   addAuditRoute(server, { store, tokens, takeStoredPages });
   addWhoAmIRoute(server, { tokens });

@@ -19,6 +19,8 @@ export const AUDIT_KINDS = [
   'read-answers',
   /** A record of the service, through its own path. */
   'read-service',
+  /** What signs the callbacks about the flows of a name, the subject. */
+  'read-secret',
   'replay-event',
   'resend-callback',
   'account',

@@ -152,6 +152,13 @@ export interface WhoAmI {
   readonly may: readonly Permission[];
 }
 
+/** What signs the callbacks about the flows of a name. */
+export interface CallbackSecretsJson {
+  readonly name: string;
+  /** `whsec_…`; the first signs. */
+  readonly secrets: readonly string[];
+}
+
 /** A card in the memory of one gateway, for a minute. */
 export interface CardToken {
   readonly cardToken: string;

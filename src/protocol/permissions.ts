@@ -19,6 +19,8 @@ export const PERMISSIONS = {
   'read-event': 'read the body of an event, which may be personal',
   'replay-event': 'deliver an event again, and vouch for it',
   'resend-callback': 'have a callback sent again',
+  'callback-secret':
+    'read the secret that signs the callbacks about the flows of their own name; an admin: of any name',
   codec: "decode what Temporal's histories hold, and encode",
   'read-audit': 'read the audit log',
   give: 'give a flow to another name',
@@ -35,7 +37,17 @@ export type Roles = Role | `${Role}+${string}`;
 /** Sets, not a ladder: who decides parked flows starts none, and who reads the audit log orders nothing. */
 export const PERMISSIONS_OF: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: ['view', 'read-metrics'],
-  flows: ['view', 'start', 'read-service', 'cancel', 'pay', 'give-refund-invoice', 'approve-quote', 'withdraw'],
+  flows: [
+    'view',
+    'start',
+    'read-service',
+    'cancel',
+    'pay',
+    'give-refund-invoice',
+    'approve-quote',
+    'withdraw',
+    'callback-secret',
+  ],
   approver: ['view', 'approve-quote', 'withdraw'],
   operator: [
     'view',

@@ -19,6 +19,7 @@ export type {
   Flow,
   DeliveredJson,
   CallbackListJson,
+  CallbackSecretsJson,
   ListedCallbacksJson,
   ListedFlow,
   Replay,

@@ -4,7 +4,7 @@ import { CallbackError } from './errors.js';
 import type { FlowChange, SkippedChange } from '../protocol/callbacks.js';
 
 export interface ReceivedCallback {
-  /** `whsec_…`, of the gateway's `CALLBACK_SECRETS`: any of them may have signed, so that they can be rotated. */
+  /** `whsec_…`, of `towline callbacks secret`: any of them may have signed, so that they can be rotated. */
   readonly secrets: readonly string[];
   /** As Node's `request.headers` has them, or a `Headers`. */
   readonly headers:
@@ -62,7 +62,7 @@ function webhooksOf(secrets: readonly string[]): readonly Webhook[] {
     try {
       return new Webhook(secret);
     } catch {
-      const form = "the gateway's CALLBACK_SECRETS, each of the form whsec_ and base64";
+      const form = 'what "towline callbacks secret" prints, each of the form whsec_ and base64';
       throw new TypeError(`secrets[${index}] is ${secret === '' ? 'empty' : 'no secret'}: give readCallback ${form}.`);
     }
   });

@@ -19,6 +19,7 @@ import type {
   GivenFlow,
   Flow,
   CallbackListJson,
+  CallbackSecretsJson,
   Replay,
   ServiceAnswers,
   ShownEvent,
@@ -209,6 +210,11 @@ export class Towline {
   /** How far the callbacks of one flow got. */
   callbacksOf(flowId: string, options?: CallOptions): Promise<CallbacksJson> {
     return this.#calls.get(`${flowPath(flowId)}/callbacks`, {}, options);
+  }
+
+  /** What signs the callbacks about the flows of a name: of this token's, unless it is an admin's. */
+  callbackSecrets(name?: string, options?: CallOptions): Promise<CallbackSecretsJson> {
+    return this.#calls.get('/callbacks/secret', name === undefined ? {} : { name }, options);
   }
 
   /** Sends the newest callback again, now and under its own id. Needs an operator's token. */

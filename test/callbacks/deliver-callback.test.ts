@@ -26,7 +26,8 @@ function worker(callbacks: Partial<CallbackSender> | undefined) {
   const log = { info: (detail: object) => void logged.push(detail), warn() {}, error() {} };
   const metrics = { count: (name: string, labels: object) => void counted.push([name, labels]) };
   const sender = callbacks === undefined ? {} : { callbacks: { problemOf: () => undefined, ...callbacks } };
-  const deps = { ...sender, log, metrics, monotonicMs: () => 0 } as unknown as ActivityDeps;
+  const store = { audit: { ownersOf: () => Promise.resolve(new Map([['f/1', { name: 'shop', seq: 1 }]])) } };
+  const deps = { ...sender, store, log, metrics, monotonicMs: () => 0 } as unknown as ActivityDeps;
   const activities = createCallbackActivities(deps);
   const metricMeter = {
     createGauge: (name: string, type: string) => ({ set: (value: number) => void gauges.push([name, type, value]) }),

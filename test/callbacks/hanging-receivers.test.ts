@@ -168,7 +168,8 @@ function deliverer() {
           : new Promise((resolve) => open.push(() => resolve({ httpStatus: 200, retryAfter: undefined })));
   const log = { info() {}, warn() {}, error() {} };
   const callbacks = { problemOf: () => undefined, send };
-  const deps = { callbacks, log, metrics, monotonicMs: () => at.nowMs } as unknown as ActivityDeps;
+  const store = { audit: { ownersOf: () => Promise.resolve(new Map()) } };
+  const deps = { callbacks, store, log, metrics, monotonicMs: () => at.nowMs } as unknown as ActivityDeps;
   const activities = createCallbackActivities(deps);
   const deliver = (url: string) => {
     const notification = { id: 'n', change: { timestamp: 't' }, skipped: [] } as never;

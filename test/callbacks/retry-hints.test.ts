@@ -9,7 +9,9 @@ describe('a receiver that answers with Retry-After', () => {
   /** Until the next attempt, ms, after that one was answered 503. */
   const pauseAfter = async (attempt: number, retryAfter: string): Promise<number> => {
     const send = () => Promise.resolve({ httpStatus: 503, retryAfter });
-    const deps = { callbacks: { send, problemOf: () => undefined }, monotonicMs: () => 0 } as unknown as ActivityDeps;
+    const store = { audit: { ownersOf: () => Promise.resolve(new Map()) } };
+    const callbacks = { send, problemOf: () => undefined };
+    const deps = { callbacks, store, monotonicMs: () => 0 } as unknown as ActivityDeps;
     const notification = {
       id: 'msg_1',
       change: { timestamp: '2026-01-01T00:00:00Z' },

@@ -78,13 +78,15 @@ const FIXED_OF: Readonly<Record<string, readonly string[]>> = {
 const OWN = {
   gateway:
     /^(GATEWAY|INBOUND|OIDC|WEBHOOK|SETTLEMENT|UNPROVEN)_|^(SERVICE_SIGNS_CALLBACKS|PROXY_TIMEOUT|TRUSTED_PROXIES)$|_KEPT_DAYS$/,
-  worker: /^WORKER_|^(MONEY_RATE_LIMIT|CALLBACK_SECRETS)$/,
+  worker: /^WORKER_|^MONEY_RATE_LIMIT$/,
 } as const;
 const LEFT_OUT: Readonly<Record<string, string>> = {
   CALLBACK_ALLOW_LOOPBACK: 'no caller is in the container of a gateway',
   TOWLINE_HOME: 'the image has it',
   TOWLINE_CACHE: 'Temporal is a service of its own',
   TEMPORAL_CLI_PATH: 'Temporal is a service of its own',
+  TEMPORAL_PORT: 'of the server that towline starts',
+  TEMPORAL_UI_PORT: 'of the server that towline starts',
   'TEMPORAL_*': 'Temporal is a service of its own, on this network',
   TOWLINE_TOKEN: 'of the command line',
   NO_COLOR: 'of the command line',
@@ -217,10 +219,9 @@ describe('docker-compose.yml', () => {
       ).toEqual(needed.toSorted());
       const texts = Object.values(service?.environment ?? {}).map((text) => filledIn(text, given));
       const has = (name: string) => texts.includes(given[name] ?? '');
-      expect([has('SERVICE_TOKEN'), has('NOTIFY_SECRETS')]).toEqual([true, true]);
+      expect([has('SERVICE_TOKEN'), has('NOTIFY_SECRETS'), has('CALLBACK_SECRETS')]).toEqual([true, true, true]);
       const onlyOfGateways = ['GATEWAY_TOKENS', 'WEBHOOK_SECRETS', 'SETTLEMENT_SECRETS', 'OIDC_ISSUER'].map(has);
       expect(new Set(onlyOfGateways)).toEqual(new Set([process === 'gateway']));
-      expect(has('CALLBACK_SECRETS')).toBe(process === 'worker');
       expect(settingsOf(service, given)).toMatchObject({ development: false, serviceIsSandbox: false });
     }
   });

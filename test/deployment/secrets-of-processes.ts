@@ -5,6 +5,7 @@ const OF_BOTH = [
   'DATABASE_URL',
   'PAYLOAD_KEYS',
   'SERVICE_TOKEN',
+  'CALLBACK_SECRETS',
   'NOTIFY_URLS',
   'NOTIFY_SECRETS',
   'HEARTBEAT_URL',
@@ -14,7 +15,7 @@ const OF_BOTH = [
 /** Which secrets a process needs; it gets no other one. */
 export const SECRETS_OF = {
   gateway: [...OF_BOTH, 'GATEWAY_TOKENS', 'WEBHOOK_SECRETS', 'SETTLEMENT_SECRETS', 'SETTLEMENT_CAPABILITY'],
-  worker: [...OF_BOTH, 'CALLBACK_SECRETS'],
+  worker: OF_BOTH,
 } as const satisfies Readonly<Record<string, readonly SecretSetting[]>>;
 export type ProcessWithSecrets = keyof typeof SECRETS_OF;
 

@@ -91,6 +91,7 @@ describe('the audit log, read by GET /audit,', () => {
     await expectStatus(200, alice.send('POST', `/flows/${flow}/callbacks/resend`));
     await expectStatus(200, alice.post('/codec/decode', { payloads: [] }));
     await expectStatus(200, root.get(PATHS.key));
+    await expectStatus(200, shop.get('/callbacks/secret'));
     const isSettled = async () =>
       !['waiting', 'delivered'].includes((await stack.store.inbox.get(event.id))?.state ?? '');
     await until('the event to be settled', isSettled);
@@ -111,6 +112,7 @@ describe('the audit log, read by GET /audit,', () => {
       'resend-callback alice',
       'decode alice',
       'account root createApiKey',
+      'read-secret shop',
       'give root',
       'erase root',
     ]);

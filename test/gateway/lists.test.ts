@@ -207,6 +207,8 @@ describe('lists of the gateway', () => {
       ...unused,
       tokens,
       callbacks,
+      secrets: () => [],
+      readings: { record: () => Promise.resolve() },
       monotonicMs: () => nowMs,
       takePage: () => () => undefined,
     });

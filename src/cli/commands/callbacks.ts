@@ -34,6 +34,21 @@ export function addCallbacksCommand(program: Command, run: RunCommand, context: 
     );
 
   callbacks
+    .command('secret')
+    .summary('show what signs the callbacks to a name')
+    .description('The secrets that sign the callbacks about the flows of a name. The first signs: take any of them.')
+    .argument('[name]', "of a token; another one than your own needs an admin's token")
+    .option('--json', 'print JSON')
+    .addHelpText('after', '\nExample:\n  towline callbacks secret shop')
+    .action((name: string | undefined, _options: unknown, command: Command) =>
+      run(async () => {
+        const shown = await client().callbackSecrets(name);
+        print(context, command.optsWithGlobals<PrintOptions>(), shown, ({ secrets }) => secrets.join('\n'));
+        return EXIT.done;
+      }),
+    );
+
+  callbacks
     .command('resend')
     .description('Sends the newest callback of a flow again, now and under its own id. Needs a token of an operator.')
     .argument('<flow>', FLOW_ARGUMENT)

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/index.js';
 import type { Store } from '../../store/store.js';
 import { gatewayUrl } from '../wiring/temporal.js';
-import { callbackSecrets } from '../wiring/dependencies.js';
+import { callbackSecrets } from '../../callbacks/index.js';
 import { type Finding, good, note } from './finding.js';
 
 const WITHIN_MS = 5_000;
@@ -18,8 +18,7 @@ export async function checkGateway(settings: Settings): Promise<readonly Finding
 /** Whether callbacks to callers can be signed, and with what. */
 export function checkCallbacks(
   settings: Pick<Settings, 'callbackSecrets' | 'development'>,
-  store: Pick<Store, 'macs' | 'macsInEpoch'> | undefined,
-  options: { readonly showSecrets: boolean },
+  store: Pick<Store, 'macs'> | undefined,
 ): readonly Finding[] {
   const secrets = store === undefined ? settings.callbackSecrets : callbackSecrets(settings, store);
   if (secrets.length === 0 && !settings.development) {
@@ -31,11 +30,8 @@ export function checkCallbacks(
       ),
     ];
   }
-  const whose = settings.callbackSecrets.length === 0 ? 'of development, derived from the store' : 'the first signs';
-  const finding = good('CALLBACK_SECRETS', whose);
-  return options.showSecrets && secrets[0] !== undefined
-    ? [finding, note('callback secret', 'secret-shown', `${secrets[0]} (a secret: for those who receive callbacks)`)]
-    : [finding];
+  const whose = settings.callbackSecrets.length === 0 ? 'of development, derived from the store' : 'set';
+  return [good('CALLBACK_SECRETS', `${whose}; what signs those to a name: towline callbacks secret NAME`)];
 }
 
 type ProxySettings = Pick<Settings, 'trustedProxies' | 'settlementNetworks' | 'publicUrl' | 'development'>;

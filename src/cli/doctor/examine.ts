@@ -32,7 +32,7 @@ export async function examine(
       note('webhook URL', 'secret-shown', `${webhook} (a secret: for the service alone)`),
     );
   }
-  const ofCallbacks = checkCallbacks(settings, store, options);
+  const ofCallbacks = checkCallbacks(settings, store);
   const ofDeployment = store === undefined ? [] : await checkDeployment(settings, store);
   await store?.close();
   return [

@@ -7,7 +7,7 @@ import type { Repeat } from '../../protocol/decisions.js';
 import type { WorkMetrics } from '../../protocol/metrics.js';
 import { lookUpRecord } from '../../../activities/status-lookups.js';
 import { operationNames, operations } from '../../contract/index.js';
-import { createCallbackSender } from '../../callbacks/index.js';
+import { callbackSecrets, createCallbackSender, secretsOfName } from '../../callbacks/index.js';
 import { type ServiceClient, createServiceClient } from '../../service-client/index.js';
 import {
   BROKEN_SECRET,
@@ -57,7 +57,8 @@ export function activityDeps(parts: {
     log,
     metrics,
     callbacks: createCallbackSender({
-      secrets: () => callbackSecrets({ ...settings, callbackSecrets: secrets.callbackSecrets() }, store),
+      secrets: (owner) =>
+        secretsOfName(owner, callbackSecrets({ ...settings, callbackSecrets: secrets.callbackSecrets() }, store)),
       allowLoopback: settings.callbackAllowLoopback,
     }),
   };
@@ -123,20 +124,6 @@ export async function loadKeyring(settings: Pick<Settings, 'payloadKeys' | 'towl
   return settings.payloadKeys === undefined
     ? loadOrMakeKeyring(settings.towlineHome)
     : parseKeyring(settings.payloadKeys);
-}
-
-/**
- * The secrets that sign callbacks: `CALLBACK_SECRETS`, or in development one that is derived from the store's key and
- * so survives a restart. Otherwise none: then nothing is sent, and the worker says why.
- */
-export function callbackSecrets(
-  settings: Pick<Settings, 'callbackSecrets' | 'development'>,
-  store: Pick<Store, 'macs'>,
-): readonly string[] {
-  if (settings.callbackSecrets.length > 0 || !settings.development) return settings.callbackSecrets;
-  // Derived from the store's first key: receivers know it, and never get another one.
-  const derived = store.macs('callback-secret', '').at(-1) ?? '';
-  return [`whsec_${Buffer.from(derived, 'hex').toString('base64')}`];
 }
 
 /** One line of JSON for each entry; on a terminal, lines for people. */

@@ -6,9 +6,9 @@ const SAME_READING_MS = 600_000;
 
 /** What was read, which may be personal. */
 export interface Reading {
-  readonly kind: 'read-answers' | 'read-service' | 'read-event';
+  readonly kind: 'read-answers' | 'read-service' | 'read-event' | 'read-secret';
   readonly flowId?: string | undefined;
-  /** The reference of a record of the service, or the id of an event. */
+  /** The reference of a record of the service, the id of an event, or a name. */
   readonly subject?: string;
   readonly action?: string;
 }

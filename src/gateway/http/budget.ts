@@ -44,6 +44,7 @@ const OTHERWISE_LIMITED: readonly string[] = [
   'read-answers',
   'read-service',
   'read-event',
+  'read-secret',
 ] satisfies AuditNote['kind'][];
 
 /** The store with an audit log to which nothing is written beyond the budget of its actor. */

@@ -8,17 +8,22 @@ import { FLOW_KINDS, FLOW_STATES, parseFlowId } from '../../protocol/vocabulary.
 import type {
   CallbackJson,
   CallbackListJson,
+  CallbackSecretsJson,
   CallbacksJson,
   DeliveredJson,
   ListedCallbacksJson,
 } from '../../protocol/gateway-json.js';
 import type { Store } from '../../store/store.js';
+import { OF_NO_NAME, secretsOfName } from '../../callbacks/index.js';
+import type { Readings } from '../flows/readings.js';
 import { asOrder, type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
+import { mayOrder } from '../http/may-order.js';
 import type { TakePages } from '../http/rate-limit.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
+import { NAME, NAME_RULE } from './ownership.js';
 import { remembered } from './remembered.js';
 import type { CallbackFailure, Notification, OpenCircuit } from '../../protocol/callbacks.js';
 
@@ -26,6 +31,9 @@ export interface CallbackRoutesDeps {
   readonly store: Pick<Store, 'audit'>;
   readonly tokens: TokenCheck;
   readonly callbacks: CallbackHandles;
+  /** What the secrets of all names are derived from. */
+  readonly secrets: () => readonly string[];
+  readonly readings: Readings;
   readonly reader: Pick<FlowReader, 'facts'>;
   readonly logger: Logger;
   readonly monotonicMs: () => number;
@@ -40,6 +48,17 @@ const ListQuery = z.strictObject({
   state: z.enum(['undelivered', 'open']).default('undelivered'),
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
+
+const SecretQuery = z.strictObject({
+  name: z
+    .union([z.literal(OF_NO_NAME), z.string().regex(NAME, NAME_RULE)])
+    .optional()
+    .meta({ description: "@default the token's" }),
+});
+const CallbackSecrets = z.object({
+  name: z.string(),
+  secrets: z.array(z.string()).meta({ description: 'Take a callback that any of them signed.' }),
+} satisfies MembersOf<CallbackSecretsJson>);
 
 const at = () => z.iso.datetime();
 const kind = z.enum(FLOW_KINDS);
@@ -114,6 +133,28 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       // Receivers of all callers.
       const isForAll = tokens.owners.isForAll(caller, 'view');
       return { callbacks: theirs.map(listedJson), openCircuits: isForAll ? circuits : [] };
+    },
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      method: 'GET',
+      path: '/callbacks/secret',
+      operationId: 'showCallbackSecret',
+      tag: 'callbacks',
+      summary: 'Shows what signs the callbacks about the flows of a name.',
+      permission: 'callback-secret',
+      query: SecretQuery,
+      answers: { 200: { says: 'The secrets, of which the first signs.', schema: { CallbackSecrets } } },
+    },
+    async ({ caller, query: { name = caller.name } }) => {
+      const verdict = mayOrder({ caller, permission: 'callback-secret', flow: { owner: name } });
+      if (verdict !== 'yes') throw new Refusal(404, 'This is not the name of your token.');
+      const secrets = secretsOfName(name, deps.secrets());
+      if (secrets.length === 0) throw new Refusal(503, 'Give this gateway CALLBACK_SECRETS, as its workers have it.');
+      await deps.readings.record(caller, { kind: 'read-secret', subject: name });
+      return { name, secrets };
     },
   );
   addRoute(

@@ -10,10 +10,12 @@ import { noSuchFlow } from '../http/owners.js';
 import { addRoute } from '../http/route.js';
 
 /** As actors are recorded: of a gateway token, or `oidc:` and the name that the issuer gives a person. */
-const NAME = /^([A-Za-z0-9._-]{1,64}|oidc:[\x21-\x7e]{1,255})$/;
+export const NAME = /^([A-Za-z0-9._-]{1,64}|oidc:[\x21-\x7e]{1,255})$/;
+
+export const NAME_RULE = 'must be the name of a gateway token, or "oidc:" and the name of a person of the issuer';
 
 const GiveBody = z.strictObject({
-  to: z.string().regex(NAME, 'must be the name of a gateway token, or "oidc:" and the name of a person of the issuer'),
+  to: z.string().regex(NAME, NAME_RULE),
   note: note().min(1, 'must say why'),
 });
 
