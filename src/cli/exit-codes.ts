@@ -14,6 +14,8 @@ export const EXIT = {
   unreachable: 4,
   /** The time of `wait` was up before the flow ended. */
   running: 5,
+  /** The order was only proposed: a second person has to confirm it. */
+  proposed: 6,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
@@ -38,7 +40,8 @@ Exit codes:
   2  the flow failed, expired or was cancelled
   3  the flow is parked: it waits for a person
   4  gateway, service or Temporal cannot be reached
-  5  the flow was still running when the time was up`;
+  5  the flow was still running when the time was up
+  6  the order was only proposed: it waits for a second person`;
 
 /** Something that the user can do something about: its sentence is shown alone, without a stack. */
 export class CliError extends Error {

@@ -48,6 +48,18 @@ function contradictedText(contradicted: Flow['contradicted']): string | null {
   return `${said.join('; ')}; ${seen}`;
 }
 
+/** The answer to an order that may need two persons: what comes first is whether anything was carried out. */
+export function orderText(look: Look, flow: Flow, action: string): string {
+  const { proposal } = flow;
+  if (!isProposed(flow, action) || proposal === null) return flowText(look, flow);
+  const head = `Proposed, not carried out: another person confirms it until ${proposal.expiresAt}.`;
+  return `${look.colors.bold(head)}\n  ${proposal.confirm}\n\n${flowText(look, flow)}`;
+}
+
+/** Whether the order that was just given waits for a second person. */
+export const isProposed = ({ proposal }: Pick<Flow, 'proposal'>, action: string): boolean =>
+  proposal !== null && proposal.action === action && proposal.confirmedBy === null;
+
 /** The proposal that waits for a second person, and the command that confirms it. */
 function proposed({
   action,

@@ -38,6 +38,7 @@ export interface Places {
 }
 
 const SENTENCES: Readonly<Record<Exclude<MatterKind, 'parked'>, string>> = {
+  proposed: 'An order waits for a second person.',
   callback_undelivered: 'A callback could not be delivered to its receiver in three days.',
   late_answer_contradicts:
     'ALARM: the service executed a payment under a claim that said, or may have said, that nothing moves.',
@@ -60,6 +61,7 @@ function parkSentence(reason: string | undefined): string {
 function runbookOf({ kind, reason, unreadable }: MatterContent): string {
   if (unreadable !== undefined) return 'docs/runbook.md#matter_unreadable';
   if (kind === 'parked') return `docs/parked-flows.md#${reason ?? ''}`;
+  if (kind === 'proposed') return 'docs/access.md#a-second-person';
   return `docs/runbook.md#${kind}`;
 }
 

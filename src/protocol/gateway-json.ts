@@ -62,6 +62,13 @@ export interface ProposedOrder {
   readonly withdraw: string;
 }
 
+/** What waits for a second person. */
+export interface ProposalList {
+  /** The oldest first. One whose flow has moved on since is void: the flow shows none then. */
+  readonly proposals: readonly ListedProposal[];
+}
+export type ListedProposal = Pick<ProposedOrder, 'action' | 'by' | 'at' | 'expiresAt'> & { readonly flowId: string };
+
 export interface FlowWithMoney extends FlowView, FlowMoney {}
 
 export interface FlowMoney {
@@ -80,6 +87,8 @@ export interface ListedFlow extends Pick<
   readonly reason: ParkReason | null;
   /** Of a parked flow: since when. Null if its worker did not answer in time, and of every other state. */
   readonly since: string | null;
+  /** The order that waits for a second person; null if none does. */
+  readonly proposed: { readonly action: string; readonly by: string; readonly expiresAt: string } | null;
   /** What came after it says otherwise: its state is not where the money is. */
   readonly contradicted: boolean;
 }

@@ -4,6 +4,8 @@ import { FLOW_KINDS, type FlowState } from './vocabulary.js';
 const MATTER_KINDS = [
   /** A flow waits for a person; resolved when it goes on. */
   'parked',
+  /** One person's order waits for a second one; resolved when it is carried out or withdrawn. */
+  'proposed',
   /** The callbacks of a flow could not be delivered in days; resolved when they are sent again. */
   'callback_undelivered',
   /** The service executed a payment that was, or may have been, declared not executed; resolved when acknowledged. */
@@ -24,7 +26,7 @@ export interface MatterContent {
   readonly flowId?: string;
   /** Since when, ISO 8601. */
   readonly since: string;
-  /** Why it is parked. */
+  /** Why it is parked; of a proposed order, its action. */
   readonly reason?: string;
   /** Orders that a person may give. */
   readonly actions?: readonly string[];
@@ -35,6 +37,8 @@ export interface MatterContent {
   readonly operation?: string;
   /** The inbox row of a late or quarantined event. */
   readonly eventId?: string;
+  /** Until when a proposed order can be confirmed. */
+  readonly until?: string;
   /** How the flow had ended. */
   readonly ended?: FlowState;
   /** The process that sends notifications cannot decrypt the rest. */
@@ -43,6 +47,7 @@ export interface MatterContent {
 
 /** One matter is one notification, however often and by which process it is found. */
 export const parkedMatterId = (flowId: string, since: string): string => `parked/${flowId}/${since}`;
+export const proposedMatterId = (orderId: string, flowId: string): string => `proposed/${orderId}/${flowId}`;
 export const undeliveredMatterId = (flowId: string): string => `callback_undelivered/${flowId}`;
 
 /** The content that the id alone gives, if the rest cannot be decrypted: people must be notified nevertheless. */

@@ -1,3 +1,5 @@
+import { proposedMatterId } from '../protocol/matters.js';
+import type { MatterStore } from './matters.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row, SqlBlob } from './sql-message.js';
 import { readable, type SealedJson } from './store-key.js';
@@ -27,6 +29,8 @@ export interface Proposal extends ProposalKey {
 }
 
 export interface ProposalStore {
+  /** Those that have not expired, the oldest first: of these flows, or of all. A flow may have moved on since. */
+  open(of: { readonly flowIds: readonly string[] } | { readonly most: number }): Promise<readonly Proposal[]>;
   /** Undefined if there is none, or it has expired. */
   get(key: ProposalKey): Promise<Proposal | undefined>;
   /** Proposes it, unless one for the same subject is open: returns the one that is. */
@@ -50,6 +54,25 @@ export const proposalPlace = (row: Row): readonly string[] => [
   ...PROPOSAL_SAYS.map((column) => text(row, column)),
   'note',
 ];
+
+/** The same, and people are notified of a proposal until it has ended. */
+export function withNotices(proposals: ProposalStore, matters: Pick<MatterStore, 'open' | 'resolve'>): ProposalStore {
+  return {
+    ...proposals,
+    async propose(proposal, lifeMs) {
+      const stands = await proposals.propose(proposal, lifeMs);
+      const { id, flowId, action, at, expiresAt } = stands;
+      const content = { kind: 'proposed', flowId, since: at, reason: action, until: expiresAt } as const;
+      if (id === proposal.id) await matters.open(proposedMatterId(id, flowId), content);
+      return stands;
+    },
+    async end(proposal, evenIfConfirmed) {
+      const hasEnded = await proposals.end(proposal, evenIfConfirmed);
+      if (hasEnded) await matters.resolve(proposedMatterId(proposal.id, proposal.flowId));
+      return hasEnded;
+    },
+  };
+}
 
 /** Each method is one transaction, and confirming one compare-and-set in it. */
 export function createSqlProposals(deps: {
@@ -90,6 +113,14 @@ export function createSqlProposals(deps: {
     async get(key) {
       const [found] = await db.read([select(key)]);
       return proposalOf(found?.rows[0]);
+    },
+
+    async open(of) {
+      const isAll = 'most' in of;
+      const filter = isAll ? '' : `AND flow_id IN (SELECT value FROM ${db.dialect.elements}(?))`;
+      const sql = `SELECT * FROM proposals WHERE expires_at > ? ${filter} ORDER BY proposed_at, id ${isAll ? 'LIMIT ?' : ''}`;
+      const [found] = await db.read([{ sql, params: [now(), isAll ? of.most : JSON.stringify(of.flowIds)] }]);
+      return (found?.rows ?? []).flatMap((row) => proposalOf(row) ?? []);
     },
 
     async propose({ flowId, topic, id, subject, action, choice, by, note }, lifeMs) {

@@ -9,7 +9,7 @@ import { createFigures, type StoreFigures } from './figures.js';
 import type { InboxStore } from './inbox.js';
 import { createErasure, type Erased } from './erasure.js';
 import { createSqlMatters, type MatterStore } from './matters.js';
-import { createSqlProposals, type ProposalStore } from './proposal.js';
+import { createSqlProposals, type ProposalStore, withNotices } from './proposal.js';
 import { createSqlProvenNetworks, type ProvenNetworks } from './proven-networks.js';
 import { type QuoteStore, createSqlQuotes } from './quote.js';
 import { createSealedJson, loadOrMakeStoreKey, type StoreKey } from './store-key.js';
@@ -66,15 +66,16 @@ export async function createStore(
 ): Promise<Store> {
   const storeKey = await loadOrMakeStoreKey(db, keyring, now);
   const sealed = createSealedJson(keyring);
+  const matters = createSqlMatters({ db, sealed, now });
   return {
     claims: createSqlClaims({ db: forClaims, sealed, now, refreshKeys: () => storeKey.refresh() }),
     debts: createSqlDebts({ db: forClaims, now }),
     inbox: createSqlInbox({ db, sealed, now }),
     quotes: createSqlQuotes({ db, sealed, now }),
     duties: createSqlDuties({ db, now }),
-    matters: createSqlMatters({ db, sealed, now }),
+    matters,
     networks: createSqlProvenNetworks({ db, now }),
-    proposals: createSqlProposals({ db, sealed, now }),
+    proposals: withNotices(createSqlProposals({ db, sealed, now }), matters),
     audit: createSqlAudit({ db, sealed, storeKey, now }),
     deployment: await createDeploymentStore(db, now),
     erase: createErasure({ db, sealed }),

@@ -96,6 +96,20 @@ describe('an order that needs a second person', () => {
     expect(proposed).toMatchObject({ status: 202, body: { state: 'parked' } });
     const { proposal } = await show(flow);
     expect(proposal).toMatchObject({ action: 'mark-completed', by: 'alice', note: mark.note, confirmedBy: null });
+    // The second person is notified, and finds it in the queue and in the list.
+    const notified = async () =>
+      (await stack.store.matters.due(500)).matters.filter(
+        ({ content }) => content.kind === 'proposed' && content.flowId === flow,
+      );
+    expect(await notified()).toMatchObject([
+      { content: { reason: 'mark-completed', until: proposal.expiresAt }, resolvedAtMs: undefined },
+    ]);
+    expect((await stack.get('/proposals')).body['proposals']).toContainEqual(
+      expect.objectContaining({ flowId: flow, action: 'mark-completed', by: 'alice' }),
+    );
+    expect((await stack.get(`/flows?reference=${flow.split('/')[1]}`)).body['flows']).toMatchObject([
+      { proposed: { action: 'mark-completed', by: 'alice', expiresAt: proposal.expiresAt } },
+    ]);
     expect(proposal.confirm).toBe(`towline resolve ${flow} mark-completed --note "why"`);
     expect(await order('alice', flow, mark)).toMatchObject({
       status: 409,
@@ -107,6 +121,8 @@ describe('an order that needs a second person', () => {
     });
     const done = await order('bob', flow, { ...mark, note: 'I called them, too' });
     expect(done).toMatchObject({ status: 200 });
+    expect((await notified()).map(({ resolvedAtMs }) => resolvedAtMs)).not.toContain(undefined);
+    expect(JSON.stringify((await stack.get('/proposals')).body)).not.toContain(flow);
     const ended = await until('its end', async () => (await show(flow))['outcome']);
     expect(ended).toMatchObject({ state: 'completed', detail: expect.stringMatching(/\balice\b.*\bbob\b/) });
     expect(await recorded(flow)).toEqual([

@@ -130,7 +130,8 @@ describe('lists of the gateway', () => {
       return { flowId, runId, status: 'TERMINATED', state: 'parked', money: {}, startedAt: new Date(0) } as FlowFacts;
     };
     const none = () => Promise.resolve([]);
-    const store = { claims: { ofFlow: none }, inbox: { list: none } };
+    const matters = { contradictionsOf: () => Promise.resolve(new Map()) };
+    const store = { claims: { ofFlow: none }, inbox: { list: none }, matters, proposals: { open: none } };
     const parkedSince = () => Promise.resolve(new Map());
     const takePage = () => undefined;
     const tokens = { owners };

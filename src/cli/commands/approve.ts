@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
 import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
-import { flowText } from '../flow-text.js';
+import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
+import { isProposed, orderText } from '../flow-text.js';
 import { print, type PrintOptions } from '../print.js';
 
 interface Options extends PrintOptions {
@@ -22,8 +23,8 @@ export function addApproveCommand(program: Command, run: RunCommand, context: Cl
       run(async () => {
         const gateway = createGatewayClient(gatewayAccess(context.env));
         const view = await gateway.approveQuote(flowArgument(flow), options);
-        print(context, options, view, (shown) => flowText(context, shown));
-        return EXIT.done;
+        print(context, options, view, (shown) => orderText(context, shown, APPROVE_QUOTE));
+        return isProposed(view, APPROVE_QUOTE) ? EXIT.proposed : EXIT.done;
       }),
     );
 }

@@ -47,7 +47,7 @@ function flowTable(look: Pick<CliContext, 'colors'>, flows: readonly ListedFlow[
   const isOneParked = flows.some(({ state }) => state === 'parked');
   const rows = flows.map((flow) => [
     flow.flowId,
-    `${paintedState(look, flow.state)}${flow.contradicted ? ' (contradicted)' : ''}`,
+    `${paintedState(look, flow.state)}${flow.contradicted ? ' (contradicted)' : ''}${flow.proposed === null ? '' : ` (proposed: ${flow.proposed.action})`}`,
     ...(isOneParked ? parkedCells(flow) : []),
     flow.amount === null ? '' : `${flow.amount} ${flow.currency ?? ''}`,
     flow.startedAt,

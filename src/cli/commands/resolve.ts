@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { askBefore, type CliContext, type RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
 import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
-import { flowText } from '../flow-text.js';
+import { isProposed, orderText } from '../flow-text.js';
 import { print, type PrintOptions } from '../print.js';
 
 interface Options extends PrintOptions {
@@ -42,8 +42,8 @@ export function addResolveCommand(program: Command, run: RunCommand, context: Cl
           ...(until === undefined ? {} : { until }),
         };
         const view = await gateway.resolve(flowArgument(flow), order);
-        print(context, options, view, (shown) => flowText(context, shown));
-        return EXIT.done;
+        print(context, options, view, (shown) => orderText(context, shown, action));
+        return isProposed(view, action) ? EXIT.proposed : EXIT.done;
       }),
     );
 }

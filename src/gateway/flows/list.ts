@@ -57,6 +57,10 @@ export const FlowList = z.object({
       currency: z.string().nullable(),
       reason: z.string().nullable().meta({ description: 'Why it is parked.' }),
       since: z.iso.datetime().nullable().meta({ description: 'Since when; null if no worker answered in time.' }),
+      proposed: z
+        .object({ action: z.string(), by: z.string(), expiresAt: z.iso.datetime() })
+        .nullable()
+        .meta({ description: 'The order that waits for a second person.' }),
       contradicted: z.boolean().meta({ description: 'What came after it says otherwise: see the flow.' }),
     } satisfies MembersOf<ListedFlow>),
   ),
@@ -107,8 +111,30 @@ async function pageOf(
     next = page.next;
     if (next === null || flows.length >= wanted.limit) break;
   }
-  const found = await deps.store.matters.contradictionsOf(flows.map(({ flowId }) => flowId));
-  return { flows: flows.map((flow) => ({ ...flow, contradicted: found.has(flow.flowId) })), next };
+  return { flows: await withMarks(deps, flows), next };
+}
+
+/** What a person must see at once: orders that wait for a second person, and contradictions. */
+async function withMarks(
+  { store }: Pick<FlowOperationDeps, 'store'>,
+  flows: readonly ListedFlow[],
+): Promise<readonly ListedFlow[]> {
+  if (flows.length === 0) return flows;
+  const flowIds = flows.map(({ flowId }) => flowId);
+  const [contradictions, proposals] = await Promise.all([
+    store.matters.contradictionsOf(flowIds),
+    store.proposals.open({ flowIds }),
+  ]);
+  return flows.map((flow) => {
+    const stands = proposals.find(({ flowId, topic, subject }) => {
+      if (flowId !== flow.flowId) return false;
+      // For how it was parked then, or for the quote of a flow that still runs.
+      if (topic === 'decision') return flow.state === 'parked' && subject === (flow.since ?? subject);
+      return topic === 'approval' && flow.state === 'running';
+    });
+    const proposed = stands && { action: stands.action, by: stands.by, expiresAt: stands.expiresAt };
+    return { ...flow, proposed: proposed ?? null, contradicted: contradictions.has(flow.flowId) };
+  });
 }
 
 interface ServerPage {
@@ -205,6 +231,7 @@ async function flowOfRow(
     ...moneyIn(found.memo),
     reason: state !== 'parked' ? null : terminated ? 'terminated' : (said ?? null),
     since: terminated && state === 'parked' ? closedAt : null,
+    proposed: null,
     contradicted: false,
   };
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ServiceAnswer, ServiceAnswers } from '../../protocol/gateway-json.js';
+import type { ListedProposal, ProposalList, ServiceAnswer, ServiceAnswers } from '../../protocol/gateway-json.js';
 import type { Claim } from '../../store/claim.js';
 import type { MembersOf } from '../http/openapi.js';
 import type { Asker } from '../../temporal/questions.js';
@@ -27,6 +27,19 @@ const FlowAnswers = z.object({
     }),
   ),
 } satisfies MembersOf<ServiceAnswers>);
+
+const MOST_PROPOSALS = 200;
+const Proposals = z.object({
+  proposals: z.array(
+    z.object({
+      flowId: z.string(),
+      action: z.string(),
+      by: z.string(),
+      at: z.iso.datetime(),
+      expiresAt: z.iso.datetime(),
+    } satisfies MembersOf<ListedProposal>),
+  ),
+} satisfies MembersOf<ProposalList>);
 
 const WaitQuery = z.strictObject({ timeoutSeconds: z.coerce.number().min(0).max(300).default(30) });
 
@@ -99,6 +112,23 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
       // Before they are shown, and not for flows that do not exist: there are any number of those.
       await deps.readings.record(caller, { kind: 'read-answers', flowId: address.flowId });
       return answers;
+    },
+  );
+  addRoute(
+    server,
+    tokens,
+    {
+      ...read,
+      path: '/proposals',
+      operationId: 'listProposals',
+      summary: 'Lists orders that wait for a second person.',
+      answers: { 200: { says: 'Orders, the oldest first.', schema: { Proposals } } },
+    },
+    async ({ caller }): Promise<ProposalList> => {
+      const open = await deps.store.proposals.open({ most: MOST_PROPOSALS });
+      const theirs = await tokens.owners.theirs(caller, 'view', open);
+      const proposals = theirs.map(({ flowId, action, by, at, expiresAt }) => ({ flowId, action, by, at, expiresAt }));
+      return { proposals };
     },
   );
   addOrderRoutes(server, deps);

@@ -3,12 +3,13 @@ import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { call, session } from './api.js';
 import { FlowPage } from './flow.js';
-import { ContradictionsPage, FlowsPage, ParkedPage } from './flows.js';
+import { ContradictionsPage, FlowsPage, ParkedPage, ProposalsPage } from './flows.js';
 import { CallbacksPage, EventsPage } from './inbox.js';
 import { html } from './parts.js';
 
 const PAGES = [
   ['#/', 'Parked', ParkedPage],
+  ['#/proposals', 'Second person', ProposalsPage],
   ['#/contradictions', 'Contradictions', ContradictionsPage],
   ['#/flows', 'Flows', FlowsPage],
   ['#/events', 'Events', EventsPage],

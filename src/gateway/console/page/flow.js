@@ -109,7 +109,7 @@ async function give({ path, reload, setSaid }, { at, action = at, body, done = '
   try {
     const { proposal } = await call('POST', `${path}/${at}`, body);
     const isProposed = proposal?.action === action;
-    setSaid({ message: isProposed ? 'Proposed. A second person has to order the same.' : done });
+    setSaid({ message: isProposed ? 'Proposed, not carried out: a second person has to confirm it.' : done });
   } catch (error) {
     isTaken = false;
     setSaid({ message: error.message, isRefused: true });
@@ -153,41 +153,75 @@ function Contradicted({ flow, me, ...page }) {
   </section>`;
 }
 
-/** An order that waits for a second person. Its proposer, and anyone who may give it, may withdraw it. */
+/** An order that waits for a second person: another one confirms it here; its proposer, and whoever may give it, may withdraw it. */
 function Proposal({ flow, me, ...page }) {
-  const { action, eventId, until, by, note } = flow.proposal;
-  const isTheirs = by === me.name || me.may.includes(flow.parked ? 'resolve' : 'approve-quote');
-  return html`<div class="proposal">
+  const { action, eventId, until, by, note, expiresAt, confirmedBy } = flow.proposal;
+  const at = flow.parked ? 'resolve' : 'approve-quote';
+  const isTheirs = by === me.name || me.may.includes(at);
+  const choice = { ...(eventId && { eventId }), ...(until && { until }) };
+  return html`<section class="proposal" aria-labelledby="proposal">
+    <h2 id="proposal">Waits for a second person: ${action}</h2>
     <p>
       ${by} proposed <strong>${[action, eventId, until].filter(Boolean).join(' ')}</strong>${note ? `: “${note}”` : ''}.
-      A second person carries it out by ordering the same.
+      ${confirmedBy ? `${confirmedBy} has confirmed it; it is being carried out.` : html`It can be confirmed until <${Time} at=${expiresAt} />.`}
     </p>
-    ${
-      isTheirs &&
-      me.may.includes('withdraw') &&
-      html`<${NotedOrder}
-        flow=${flow}
-        ...${page}
-        at="withdraw"
-        text="Withdraw the proposal"
-        done="The proposal is withdrawn."
-      />`
-    }
-  </div>`;
+    ${by === me.name && html`<p class="hint">You proposed it: another person confirms it.</p>`}
+    <div class="buttons">
+      ${
+        by !== me.name &&
+        me.may.includes(at) &&
+        html`<${NotedOrder}
+          flow=${flow}
+          ...${page}
+          at=${at}
+          text=${`Confirm: ${action}`}
+          yes=${`Yes, ${action}`}
+          body=${at === 'resolve' ? { action, ...choice } : {}}
+          check=${CHECK_FIRST[action]}
+          label="Note: what you checked, and with whom"
+        />`
+      }
+      ${
+        isTheirs &&
+        me.may.includes('withdraw') &&
+        html`<${NotedOrder}
+          flow=${flow}
+          ...${page}
+          at="withdraw"
+          text="Withdraw the proposal"
+          done="The proposal is withdrawn."
+        />`
+      }
+    </div>
+  </section>`;
 }
 
 /** A button for an order that is given with only a note. */
-function NotedOrder({ flow, path, reload, setSaid, at, text, done, label = 'Note: why' }) {
+function NotedOrder({
+  flow,
+  path,
+  reload,
+  setSaid,
+  at,
+  text,
+  done,
+  body,
+  check,
+  yes = `Yes, ${at}`,
+  label = 'Note: why',
+}) {
   const [isAsked, setIsAsked] = useState(false);
   const [note, setNote] = useState('');
   const carryOut = async () => {
     setIsAsked(false);
-    if (await give({ path, reload, setSaid }, { at, body: { note }, done })) setNote('');
+    if (await give({ path, reload, setSaid }, { at, action: body?.action ?? at, body: { ...body, note }, done }))
+      setNote('');
   };
   return html`<button type="button" onClick=${() => setIsAsked(true)}>${text}</button> ${
       isAsked &&
-      html`<${Confirm} title=${`${text}?`} yes=${`Yes, ${at}`} onYes=${carryOut} onNo=${() => setIsAsked(false)}>
+      html`<${Confirm} title=${`${text}?`} yes=${yes} onYes=${carryOut} onNo=${() => setIsAsked(false)}>
         <${Decided} flow=${flow} />
+        ${check && html`<p>You have checked: ${check}.</p>`}
         <${Note} label=${label} note=${note} setNote=${setNote} />
       <//>`
     }`;

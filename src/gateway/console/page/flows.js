@@ -61,6 +61,25 @@ export function ParkedPage() {
     ${flows !== undefined && flows.length > 0 && html`<${FlowTable} flows=${flows} isParked=${true} />`}`;
 }
 
+/** Orders that wait for a second person. */
+export function ProposalsPage({ me }) {
+  const { data, problem } = useLive(() => call('GET', '/proposals'), EVERY_MS, []);
+  return html`<${Heading}>Waiting for a second person<//>
+    <${Problem} problem=${problem} />
+    <p role="status">${data === undefined ? 'Loading' : data.proposals.length === 0 ? 'No order waits.' : ''}</p>
+    <ul class="rows">
+      ${data?.proposals.map(
+        ({ flowId, action, by, expiresAt }) =>
+          html`<li key=${`${flowId} ${action}`}>
+            <${FlowLink} flowId=${flowId} />
+            <div>
+              <strong>${action}</strong>, proposed by ${by === me.name ? 'you' : by}; until <${Time} at=${expiresAt} />
+            </div>
+          </li>`,
+      )}
+    </ul>`;
+}
+
 /** Flows that ended, and of which something that came afterwards says otherwise. */
 export function ContradictionsPage() {
   const [state, setState] = useState('open');
@@ -116,6 +135,7 @@ function FlowTable({ flows, isParked = false }) {
               ${
                 isParked
                   ? html`<strong>${flow.reason ?? 'unknown'}</strong>
+                      ${flow.proposed && html`<div class="waits">Waits for a second person: ${flow.proposed.action}</div>`}
                       <div class="hint">${PARK_SENTENCES[flow.reason] ?? ''}</div>`
                   : html`<${State} state=${flow.state} contradicted=${flow.contradicted} />`
               }
