@@ -30,7 +30,7 @@ import type {
 } from './types.js';
 import { checkInput, recordForeignStart, timeScaleOf } from './flow-steps.js';
 import type { ActivityDeps } from './deps.js';
-import { endsFlow, reading, retryLater, storing } from './failures.js';
+import { endsFlow, reading, retryLater, storing, withFallback } from './failures.js';
 import { windowsOf, elapsedMs, sendTimer } from './timing.js';
 import { pinFor } from './claims.js';
 import { submitUnderClaim } from './submit-under-claim.js';
@@ -50,24 +50,26 @@ export function createBridgeActivities(deps: ActivityDeps) {
     return quote(deps, input).finally(() => (localQuotes -= 1));
   };
 
+  const prepare = async (order: PreparationOrder): Promise<BridgePreparation> => {
+    const { input, fingerprint } = checkInput(deps, bridgeTransferFlow, order.flowId, order.input);
+    await recordForeignStart(deps, bridgeTransferFlow, order, { input, fingerprint });
+    return {
+      input: withApproval(deps, input),
+      fingerprint,
+      fixed: fixedBy('createBridgeDeposit', input),
+      quote: input.rate_id === undefined ? await firstQuote(input) : await broughtQuote(deps, input, input.rate_id),
+      pin: await pinFor(deps, order),
+      ...(bridgeTransferFlow.termsOf && { terms: bridgeTransferFlow.termsOf(input) }),
+      windows: windowsOf(deps),
+      allowPlaintext: deps.allowPlaintext,
+    };
+  };
+
   return {
     /**
      * Checks the input again, since another client than the gateway may have started the flow; gets the first quote.
      */
-    async prepareBridgeTransfer(order: PreparationOrder): Promise<BridgePreparation> {
-      const { input, fingerprint } = checkInput(deps, bridgeTransferFlow, order.flowId, order.input);
-      await recordForeignStart(deps, bridgeTransferFlow, order, { input, fingerprint });
-      return {
-        input: withApproval(deps, input),
-        fingerprint,
-        fixed: fixedBy('createBridgeDeposit', input),
-        quote: input.rate_id === undefined ? await firstQuote(input) : await broughtQuote(deps, input, input.rate_id),
-        pin: await pinFor(deps, order),
-        ...(bridgeTransferFlow.termsOf && { terms: bridgeTransferFlow.termsOf(input) }),
-        windows: windowsOf(deps),
-        allowPlaintext: deps.allowPlaintext,
-      };
-    },
+    prepareBridgeTransfer: (order: PreparationOrder): Promise<BridgePreparation> => withFallback(() => prepare(order)),
 
     quoteBridgeTransfer: (order: { input: BridgeTransferInput }): Promise<Quote> => quote(deps, order.input),
 

@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import { ApplicationFailure, ApplicationFailureCategory } from '@temporalio/common';
 import {
   ContractBrokenError,
@@ -23,6 +24,26 @@ export function retryLater(type: string, message: string, delayMs?: number): App
     nonRetryable: false,
     ...(delayMs === undefined ? {} : { nextRetryDelay: Math.max(1, Math.ceil(delayMs)) }),
   });
+}
+
+/**
+ * What runs within a workflow task has the ordinary activity to fall back on: there it is no failure that anybody has to
+ * read about in the log.
+ */
+export async function withFallback<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApplicationFailure) || error.nonRetryable || !Context.current().info.isLocal) throw error;
+    const { message, type, details, nextRetryDelay } = error;
+    throw ApplicationFailure.create({
+      message,
+      ...(type == null ? {} : { type }),
+      ...(details == null ? {} : { details }),
+      ...(nextRetryDelay == null ? {} : { nextRetryDelay }),
+      category: ApplicationFailureCategory.BENIGN,
+    });
+  }
 }
 
 /** Not yet: an ordinary turn of polling, not an error. */

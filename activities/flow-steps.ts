@@ -12,7 +12,7 @@ import { sameFingerprint } from '../src/protocol/fingerprint.js';
 import { isPlaintext } from '../src/protocol/plaintext-marker.js';
 import type { ActivityDeps } from './deps.js';
 import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
-import { checking, endsFlow, notYet, retryLater, storing } from './failures.js';
+import { checking, endsFlow, notYet, retryLater, storing, withFallback } from './failures.js';
 import { nextTurnMs, windowsOf } from './timing.js';
 import type {
   ClaimStepOrder,
@@ -36,27 +36,29 @@ import { submitUnderClaim } from './submit-under-claim.js';
 
 /** Activities that work from a kind's definition alone (`src/flows`): check, submit, look up. */
 export function createFlowStepActivities(deps: ActivityDeps) {
+  async function prepare(order: PreparationOrder): Promise<FlowPreparation> {
+    const definition = definitionOf(order.flowId);
+    const { input, fingerprint } = checkInput(deps, definition, order.flowId, order.input);
+    await recordForeignStart(deps, definition, order, { input, fingerprint });
+    const pin = await pinFor(deps, order);
+    return {
+      input,
+      fingerprint,
+      pin,
+      windows: windowsOf(deps),
+      allowPlaintext: deps.allowPlaintext,
+      ...(definition.termsOf && { terms: definition.termsOf(input) }),
+      steps: Object.fromEntries(
+        Object.entries(definition.submissions ?? {})
+          .filter(([, submission]) => submission.isGiven?.(input) ?? true)
+          .map(([step, submission]) => [step, termsOf(deps, { flowId: order.flowId, pin }, input, submission)]),
+      ),
+    };
+  }
+
   return {
     /** Checks the input again, since a client other than the gateway may have started the flow. */
-    async prepareFlow(order: PreparationOrder): Promise<FlowPreparation> {
-      const definition = definitionOf(order.flowId);
-      const { input, fingerprint } = checkInput(deps, definition, order.flowId, order.input);
-      await recordForeignStart(deps, definition, order, { input, fingerprint });
-      const pin = await pinFor(deps, order);
-      return {
-        input,
-        fingerprint,
-        pin,
-        windows: windowsOf(deps),
-        allowPlaintext: deps.allowPlaintext,
-        ...(definition.termsOf && { terms: definition.termsOf(input) }),
-        steps: Object.fromEntries(
-          Object.entries(definition.submissions ?? {})
-            .filter(([, submission]) => submission.isGiven?.(input) ?? true)
-            .map(([step, submission]) => [step, termsOf(deps, { flowId: order.flowId, pin }, input, submission)]),
-        ),
-      };
-    },
+    prepareFlow: (order: PreparationOrder): Promise<FlowPreparation> => withFallback(() => prepare(order)),
 
     /** Checks a step whose input came after the start; returns its claim and its facts. */
     async describeStep(order: ClaimStepOrder): Promise<DescribedStep> {

@@ -301,7 +301,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     monotonicMs,
     takePage,
   });
-  addCodecRoutes(server, { codec: options.codec, store, tokens, settings, uiOrigin: options.uiOrigin });
+  addCodecRoutes(server, { codec: options.codec, store, tokens, settings, monotonicMs, uiOrigin: options.uiOrigin });
   addAuditRoute(server, { store, tokens, takeStoredPages });
   addWhoAmIRoute(server, { tokens });
   for (const one of servers) addHealthRoutes(one, { store, client, monotonicMs });

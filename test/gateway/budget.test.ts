@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createBudget } from '../../src/gateway/http/budget.js';
 import { anEvent } from '../store/temporary-store.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
@@ -42,11 +43,21 @@ describe('what a name may leave behind', () => {
     expect(await entriesOf('resend-callback')).toBe(0);
   });
 
-  it('is 600 entries at once that are about no flow, such as what it decodes', async () => {
+  it('is 600 entries at once that are about no flow', () => {
+    const budget = createBudget(() => 0);
+    const take = (actor: string) => budget.take({ actor, kind: 'account', flowId: undefined } as never);
+    for (const _ of times(600)) take('ann');
+    expect(() => take('ann')).toThrow(expect.objectContaining({ status: 429 }));
+    take('bob');
+  });
+
+  it('is one entry for what a name decodes in a minute: a page of the Temporal UI asks nine times', async () => {
     const decode = (name: string) => post(name, '/codec/decode', { payloads: [] });
     const statuses: number[] = [];
     for (const _ of times(70)) statuses.push(...(await Promise.all(times(10).map(() => decode('ann')))));
-    expect(count(statuses)).toEqual({ 200: 600, 429: 100 });
+    expect(count(statuses)).toEqual({ 200: 700 });
+    expect(await entriesOf('decode')).toBe(1);
     expect(await decode('bob')).toBe(200);
+    expect(await entriesOf('decode')).toBe(2);
   });
 });

@@ -194,7 +194,7 @@ describe('the codec endpoint of the gateway', () => {
     const none = () => Promise.resolve([]);
     const store = { audit: { append: () => Promise.resolve() } } as unknown as Store;
     const codec = { encode: none, decodeForPeople: none };
-    addCodecRoutes(server, { codec, store, tokens, settings: { development: false } });
+    addCodecRoutes(server, { codec, store, tokens, settings: { development: false }, monotonicMs: () => 0 });
     const url = await listen();
     const decode = async (name: string) => {
       const headers = { ...headersOf(name), 'content-type': 'application/json' };

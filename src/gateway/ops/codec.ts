@@ -20,6 +20,7 @@ export interface CodecRoutesDeps {
   readonly store: Pick<Store, 'audit'>;
   readonly tokens: TokenCheck;
   readonly settings: Pick<Settings, 'development'>;
+  readonly monotonicMs: () => number;
   /** The Temporal UI's origin, exactly: `http://127.0.0.1:8233`. Undefined: no browser may read the answers. */
   readonly uiOrigin?: string | undefined;
 }
@@ -63,6 +64,7 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
     whenOver(request, places.take({ [caller.name]: OF_CALLER }, { units }).free);
   };
 
+  const recordLook = createLooks(deps);
   const operations = {
     encode: (payloads: Payload[]) => deps.codec.encode(payloads),
     decode: (payloads: Payload[]) => deps.codec.decodeForPeople(payloads),
@@ -83,13 +85,38 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
     const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit, config };
     server.post(`/codec/${name}`, options, async (request) => {
       const payloads = payloadsOf(parseBody(PayloadsJson, bodyOf(request).value));
-      if (name === 'decode') {
-        const caller = callers.get(request) ?? UI_OF_DEVELOPMENT;
-        await deps.store.audit.append({ ...whoIs(caller), kind: 'decode', details: { payloads: payloads.length } });
-      }
+      if (name === 'decode') await recordLook(callers.get(request) ?? UI_OF_DEVELOPMENT, payloads.length);
       return payloadsJson(await operation(payloads));
     });
   }
+}
+
+/** A page of the UI asks some nine times while it is opened, and again as the person goes through it. */
+const LOOK_MS = 60_000;
+
+/**
+ * One entry of the audit log for each look of a name: nine for one page would hide what matters. What was decoded after
+ * the first request of a look is counted in the entry of the next one.
+ */
+function createLooks({ store, monotonicMs }: Pick<CodecRoutesDeps, 'store' | 'monotonicMs'>) {
+  const looks = new Map<string, { readonly atMs: number; readonly recorded: Promise<unknown>; more: number }>();
+  return async (caller: Caller, payloads: number): Promise<void> => {
+    const before = looks.get(caller.name);
+    const now = monotonicMs();
+    if (before !== undefined && now - before.atMs < LOOK_MS) {
+      before.more += payloads;
+      // Nothing is shown before the look is recorded.
+      await before.recorded;
+      return;
+    }
+    const more = before === undefined || before.more === 0 ? {} : { moreInTheLookBefore: before.more };
+    const recorded = store.audit.append({ ...whoIs(caller), kind: 'decode', details: { payloads, ...more } });
+    looks.set(caller.name, { atMs: now, recorded, more: 0 });
+    await recorded.catch((error: unknown) => {
+      looks.delete(caller.name);
+      throw error;
+    });
+  };
 }
 
 /** Before it is read: anyone may send it, and it would be held until it is complete. */
