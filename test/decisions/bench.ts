@@ -47,12 +47,14 @@ export async function openDecisionBench(
 ) {
   const sandbox = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
   const service = { ...sandbox.deps.service, ...replaced(sandbox.deps.service) };
-  const bench: Stack = await openStack({ time: 'skipping', deps: { ...sandbox.deps, ...more, service } });
+  // Its store has the time of its own flows.
+  const { store: _, ...others } = sandbox.deps;
+  const bench: Stack = await openStack({ time: 'skipping', deps: { ...others, ...more, service } });
   return {
     bench,
     executions: (operation: string, reference: string) => sandbox.executions(operation, reference),
     move: sandbox.move,
-    store: sandbox.store,
+    store: bench.store,
     close: async () => {
       await bench.close();
       await sandbox.close();

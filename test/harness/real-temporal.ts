@@ -14,6 +14,7 @@ export function openRealTemporal(options: TestTemporalOptions): TestTemporal {
   return {
     client: temporal.client,
     address,
+    nowMs: Date.now,
     pass: (ms) => sleep(ms),
     worker: (activities, share) =>
       startWorker({ ...works, bundlePath: process.env['TEST_WORKFLOW_BUNDLE'] ?? '', ...share, activities, taskQueue }),

@@ -119,7 +119,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
     });
     closing.push(() => temporal.close());
     const { client, address } = temporal;
-    const store = await openAt(storePath, { keyring });
+    const store = await openAt(storePath, { keyring, now: temporal.nowMs });
     closing.push(() => store.close());
 
     // The gateway needs the service, and the sandbox the gateway's address: it gets the service after its start.

@@ -18,6 +18,8 @@ export interface TestTemporal {
   readonly client: Client;
   /** Empty if it is in this process. */
   readonly address: string;
+  /** The flows' time: the clocks of a deployment agree, so its store has this one. */
+  readonly nowMs: () => number;
   /** Lets this much of the flows' time pass: at once if time can be skipped. */
   readonly pass: (ms: number) => Promise<void>;
   /** A worker for all flow kinds. In the virtual one slots have no number. */

@@ -113,6 +113,7 @@ export function openVirtualTemporal(): TestTemporal {
   return {
     client,
     address: '',
+    nowMs: () => Math.floor(timeline.nowMs),
     async pass(ms) {
       await timeline.pass(ms);
       const late = await ask('pass', () => runningPastDeadline(server, timeline.nowMs));
