@@ -5,7 +5,7 @@ export const AUDIT_KINDS = [
   /** A process began a chain of its own. */
   'chain',
   'start',
-  /** An admin gave a flow to another name, the subject. */
+  /** An admin gave a flow to another name, the subject; or Temporal took the start of that name, and not the first. */
   'give',
   'order',
   /** An order that was not carried out, and why. */

@@ -43,9 +43,9 @@ export async function startAndAwaitAnswer(
   deps: StartFlowDeps,
   kind: FlowKind,
   input: unknown,
-  waiting: Waiting,
+  waiting: Waiting & { readonly startId?: string },
 ): Promise<Awaited | { readonly kind: 'exists' }> {
-  const { workflowType, fingerprint, options } = startOptions(deps, kind, input);
+  const { workflowType, fingerprint, options } = startOptions(deps, kind, input, waiting.startId);
   const startWorkflowOperation = new WithStartWorkflowOperation(workflowType, {
     ...options,
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,

@@ -36,6 +36,9 @@ export interface ListedCallbacks {
 
 type ResendOutcome = 'ordered' | 'not-found' | 'no-answer';
 
+/** Which of some deliveries are listed. Of 2,000 at most, newest first. */
+export type KeepListed = (some: readonly ListedCallbacks[]) => Promise<readonly ListedCallbacks[]>;
+
 export interface CallbackHandles {
   /** Undefined if there was never a callback to send. */
   facts(flowId: string, asker: Asker): Promise<CallbackFacts | undefined>;
@@ -44,7 +47,7 @@ export interface CallbackHandles {
   /** Sends the caller that its flow's end is contradicted. `no-answer`: not known whether there is a caller to tell. */
   contradict(flowId: string): Promise<ResendOutcome>;
   /** `undelivered`: those that wait for a person; `open`: all in progress. */
-  list(which: 'undelivered' | 'open', limit: number): Promise<readonly ListedCallbacks[]>;
+  list(which: 'undelivered' | 'open', limit: number, keep?: KeepListed): Promise<readonly ListedCallbacks[]>;
   /**
    * Origins that do not answer, by the last attempt of each delivery: from the 200 newest in progress. Each worker has
    * circuits of its own: `since` is that of the first.
@@ -59,7 +62,9 @@ const OPEN = `WorkflowType = '${CALLBACK_WORKFLOW}' AND ExecutionStatus = 'Runni
 /** For visibility: deliveries that wait for a person. */
 export const UNDELIVERED_CALLBACKS = `${OPEN} AND ${STATE_ATTRIBUTE} = '${UNDELIVERED}'`;
 
+const PAGE_SIZE = 500;
 const MOST_ASKED = 200;
+const MOST_KEPT_FROM = 2_000;
 const ASKED_AT_ONCE = 8;
 
 export function createCallbackHandles(
@@ -120,7 +125,10 @@ export function createCallbackHandles(
 
   async function list(query: string, limit: number): Promise<readonly ListedCallbacks[]> {
     const listed: ListedCallbacks[] = [];
-    for await (const { workflowId, startTime } of client.workflow.list({ query, pageSize: limit })) {
+    for await (const { workflowId, startTime } of client.workflow.list({
+      query,
+      pageSize: Math.min(limit, PAGE_SIZE),
+    })) {
       const flowId = flowIdOfCallbacks(workflowId);
       if (flowId !== undefined) listed.push({ flowId, startedAt: startTime });
       if (listed.length >= limit) break;
@@ -149,7 +157,16 @@ export function createCallbackHandles(
 
     contradict,
 
-    list: (which, limit) => list(which === 'open' ? OPEN : UNDELIVERED_CALLBACKS, limit),
+    async list(which, limit, keep) {
+      const query = which === 'open' ? OPEN : UNDELIVERED_CALLBACKS;
+      if (keep === undefined) return list(query, limit);
+      const all = await list(query, MOST_KEPT_FROM);
+      const kept: ListedCallbacks[] = [];
+      for (let at = 0; at < all.length && kept.length < limit; at += MOST_ASKED) {
+        kept.push(...(await keep(all.slice(at, at + MOST_ASKED))));
+      }
+      return kept.slice(0, limit);
+    },
 
     async openCircuits() {
       const found = new Map<string, { since: string; flows: number }>();

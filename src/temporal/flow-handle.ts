@@ -32,6 +32,8 @@ export interface FlowFacts {
   readonly startedAt: Date;
   readonly closedAt: Date | undefined;
   readonly fingerprint: string | undefined;
+  /** Of the entry in the audit log of the start that Temporal took. Undefined: another client's. */
+  readonly startId: string | undefined;
   /** A workflow task waits for a worker or is with one: the last signal may not have been seen yet. */
   readonly hasPendingTask: boolean;
 }
@@ -72,6 +74,7 @@ export function createFlowReader(
         const found = await within(FACTS_WITHIN_MS, () => client.workflow.getHandle(flowId).describe());
         const status = found.status.name;
         const fingerprint = found.memo?.['fingerprint'];
+        const startId = found.memo?.['start'];
         return {
           flowId,
           type: found.type,
@@ -83,6 +86,7 @@ export function createFlowReader(
           startedAt: found.startTime,
           closedAt: found.closeTime,
           fingerprint: typeof fingerprint === 'string' ? fingerprint : undefined,
+          startId: typeof startId === 'string' ? startId : undefined,
           hasPendingTask: Boolean(found.raw.pendingWorkflowTask),
         };
       } catch (error) {

@@ -41,7 +41,7 @@ const LEARN_WITHIN_MS = 5_000;
 const LEARN_PAUSE_MS = 100;
 
 /** The common options of every start of a flow, for `start` and for update-with-start. */
-export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown) {
+export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown, startId?: string) {
   const flow = flowOf(kind);
   const reference = flow.referenceOf(input);
   const fingerprint = flowFingerprint(deps.store, flow, input);
@@ -54,7 +54,11 @@ export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown
       taskQueue: deps.taskQueue ?? TASK_QUEUE,
       args: [input] as [unknown],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      memo: { fingerprint, ...(money && { amount: money.amount, currency: money.currency }) },
+      memo: {
+        fingerprint,
+        ...(money && { amount: money.amount, currency: money.currency }),
+        ...(startId !== undefined && { start: startId }),
+      },
       staticSummary: flow.summaryOf(input),
       staticDetails: `Reference ${reference}`,
     },
@@ -69,10 +73,16 @@ export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown
  * repeated by the client with the same request id, which the server takes as the same start.
  *
  * @param input parsed by the flow's own schema
+ * @param startId of the entry in the audit log: the flow keeps that of the start which Temporal took
  * @throws OtherRequestError
  */
-export async function startFlow(deps: StartFlowDeps, kind: FlowKind, input: unknown): Promise<StartedFlow> {
-  const { workflowType, fingerprint, options } = startOptions(deps, kind, input);
+export async function startFlow(
+  deps: StartFlowDeps,
+  kind: FlowKind,
+  input: unknown,
+  startId?: string,
+): Promise<StartedFlow> {
+  const { workflowType, fingerprint, options } = startOptions(deps, kind, input, startId);
   const flowId = options.workflowId;
   try {
     const start = () =>

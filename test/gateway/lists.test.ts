@@ -13,7 +13,7 @@ import { addAuditRoute } from '../../src/gateway/ops/audit.js';
 import { addCallbackRoutes } from '../../src/gateway/ops/callbacks.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import type { Store } from '../../src/store/store.js';
-import type { CallbackHandles } from '../../src/temporal/callback-handle.js';
+import type { CallbackHandles, ListedCallbacks } from '../../src/temporal/callback-handle.js';
 import { createCallbackHandles } from '../../src/temporal/callback-handle.js';
 import { createFlowReader, type FlowFacts, type FlowReader } from '../../src/temporal/flow-handle.js';
 import { limitQuestions, TooManyQuestionsError } from '../../src/temporal/questions.js';
@@ -103,6 +103,17 @@ describe('lists of the gateway', () => {
     for (const list of lists) expect((await list).size).toBe(0);
     await pass(60_000);
     expect(questions).toEqual({ open: 0, mostOpen: 4, all: 8 });
+  });
+
+  it("of callbacks have a name's own, though more than a list holds are another's and newer", async () => {
+    async function* list() {
+      for (const n of times(450)) yield { workflowId: `callbacks/onramp/r-${n}`, startTime: new Date(0) };
+    }
+    const handles = createCallbackHandles({ workflow: { list } } as unknown as Client);
+    const own = ['onramp/r-401', 'onramp/r-444', 'onramp/r-449'];
+    const keep = async (some: readonly ListedCallbacks[]) => some.filter(({ flowId }) => own.includes(flowId));
+    const listed = async (limit: number) => (await handles.list('open', limit, keep)).map(({ flowId }) => flowId);
+    expect([await listed(50), await listed(2)]).toEqual([own, own.slice(0, 2)]);
   });
 
   it('ask Temporal about four terminated flows at a time, however many are on the page', async () => {

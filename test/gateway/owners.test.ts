@@ -68,6 +68,13 @@ describe('a flow that a name started', () => {
     expect((await as.shop.post(`${flow}/approve-quote`, {})).status).toBe(200);
   });
 
+  it('names the entry of its start, which its history keeps', async () => {
+    const { flowId } = await start(as.shop);
+    const [entry] = await stack.store.audit.list({ flowId, kind: 'start', limit: 1 });
+    const { memo } = await stack.client.workflow.getHandle(flowId).describe();
+    expect([memo?.['start'], entry?.actor]).toEqual([entry?.subject, 'shop']);
+  });
+
   it('answers another name as one that does not exist does', async () => {
     const { flow, reference } = await start(as.shop);
     const there = await as.rival.get(flow);

@@ -66,12 +66,15 @@ async function startOrFind(
   const { definition, input, address } = await checkedInput(deps, kind, body, `The input of ${kind}`);
   const { reference, flowId } = address;
   reply.request.flowId = flowId;
-  const { started } = await recordingStart(deps, caller, { definition, address, input }, () =>
-    startFlow(deps, kind, input).catch((error: unknown) => {
+  const request = { definition, address, input };
+  const { started } = await recordingStart(deps, caller, request, async (startId, found) => {
+    const flow = await startFlow(deps, kind, input, startId).catch((error: unknown) => {
       if (error instanceof OtherRequestError) throw new OtherRequestRefusal(error.message, reference);
       throw error;
-    }),
-  );
+    });
+    if (!flow.started) await found();
+    return flow;
+  });
   void reply.header('location', `/flows/${kind}/${reference}`);
   if (!started) return { started, view: await flowJson(deps, await shownFlow(deps.reader, address, caller)) };
   deps.dispatcher.releaseWaiting(flowId);
@@ -104,11 +107,8 @@ export async function checkedInput(
   checkCallbackUrl(settings, input);
   const address = flowAddress(kind, definition.referenceOf(input));
   if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
-  // Temporal forgets a flow; its claims are kept.
-  const isNew = async () =>
-    (await reader.facts(address.flowId)) === undefined && (await store.claims.ofFlow(address.flowId)).length === 0;
   const above = tooMuch(definition, input, settings.maxAmounts);
-  if (above !== undefined && (await isNew())) {
+  if (above !== undefined && !(await isKnownFlow({ reader, store }, address.flowId))) {
     const { reference } = address;
     throw new Refusal(400, `${above.path} ${above.message}. Nothing was sent.`, {
       reference,
@@ -132,32 +132,82 @@ interface StartRequest {
  * with the same subject says so, and by this request its caller is no starter: so each of two requests that a person
  * sends at once is recorded.
  *
- * @param start throws OtherRequestRefusal if nothing was started for this request
+ * A flow belongs to the name whose start Temporal took. That is the first one, but of two at once, and after one that never
+ * became a flow: then an entry says whose it is.
+ *
+ * @param start throws OtherRequestRefusal if nothing was started for this request; calls `found` if the flow may be that of
+ * another start, before it shows anything of it
  * @throws StoreUnavailableError: then nothing is started; Refusal 429; what `start` throws
  */
 export async function recordingStart<T>(
-  deps: Pick<FlowOperationDeps, 'store' | 'logger' | 'budget'> & { readonly reader: Pick<FlowReader, 'facts'> },
+  deps: StartDeps,
   caller: Caller,
   { definition, address: { flowId, reference }, input }: StartRequest,
-  start: () => Promise<T>,
+  start: (startId: string, found: () => Promise<void>) => Promise<T>,
 ): Promise<T> {
   const { audit } = deps.store;
+  const subject = `start_${uuidv7()}`;
   const owner = (await audit.ownersOf([flowId])).get(flowId);
-  const isTaken =
-    owner !== undefined && mayOrder({ caller, permission: 'start', flow: { owner: owner.name } }) === 'not_theirs';
+  const isThere = owner !== undefined && (await isKnownFlow(deps, flowId));
+  const isOthers = (name: string | null) =>
+    mayOrder({ caller, permission: 'start', flow: { owner: name } }) === 'not_theirs';
+  const isTaken = isThere && isOthers(owner.name);
   const isStarter =
     owner?.name === caller.name || (owner !== undefined && (await audit.startersOf(flowId)).includes(caller.name));
-  if (isStarter && !isTaken && (await deps.reader.facts(flowId)) !== undefined) return start();
+  const startAndOwn = async () => {
+    let isFound = isThere;
+    const started = await start(subject, async () => {
+      isFound = true;
+      if (isOthers(await ownerByStart(deps, flowId))) throw takenReference(reference);
+    });
+    if (!isFound && owner !== undefined && owner.name !== caller.name) await giveTo(deps, flowId, caller.name);
+    return started;
+  };
+  if (isStarter && !isTaken && (await deps.reader.facts(flowId)) !== undefined) return startAndOwn();
   const { amount, currency } = definition.moneyOf?.(input) ?? {};
   const details = amount === undefined ? {} : { amount, currency };
-  const about = { ...whoIs(caller), flowId, subject: `start_${uuidv7()}` };
+  const about = { ...whoIs(caller), flowId, subject };
   const isRefused = (error: unknown) => error instanceof OtherRequestRefusal;
   const recordAndStart = async () => {
     if (isTaken) throw takenReference(reference);
     await audit.append({ ...about, kind: 'start', details });
-    return start();
+    return startAndOwn();
   };
   return recordingRefusals(deps, { ...about, action: 'start' }, undefined, recordAndStart, isRefused);
+}
+
+type StartDeps = Pick<FlowOperationDeps, 'store' | 'logger' | 'budget'> & {
+  readonly reader: Pick<FlowReader, 'facts'>;
+};
+
+/** Temporal has it, or had it: it forgets a flow, and its claims are kept. A start alone is none. */
+export async function isKnownFlow(
+  { reader, store }: Pick<StartDeps, 'reader' | 'store'>,
+  flowId: string,
+): Promise<boolean> {
+  return (await reader.facts(flowId)) !== undefined || (await store.claims.ofFlow(flowId)).length > 0;
+}
+
+/** For a start that was not the first, and that Temporal took. */
+const giveTo = ({ store: { audit } }: Pick<StartDeps, 'store'>, flowId: string, name: string): Promise<void> =>
+  audit.append({ kind: 'give', flowId, subject: name, actor: 'towline', means: 'towline', details: { note: TAKEN } });
+
+const TAKEN = 'Temporal took the start of this name, and not the one that was recorded first.';
+const MOST_STARTS = 100;
+
+/** The owner. If the first start that was recorded is not the one that Temporal took, the flow is given to the latter's. */
+async function ownerByStart(deps: StartDeps, flowId: string): Promise<string | null> {
+  const { audit } = deps.store;
+  const [facts, owners] = await Promise.all([deps.reader.facts(flowId), audit.ownersOf([flowId])]);
+  const { name = null, seq } = owners.get(flowId) ?? {};
+  if (facts?.startId === undefined) return name;
+  const starts = await audit.list({ flowId, kind: 'start', limit: MOST_STARTS, oldestFirst: true });
+  const taken = starts.find(({ subject }) => subject === facts.startId)?.actor;
+  // Not by a gift since.
+  const isByStart = starts.some((start) => start.seq === seq);
+  if (taken === undefined || !isByStart || taken === name) return name;
+  await giveTo(deps, flowId, taken);
+  return taken;
 }
 
 /** The flow of this reference is another name's: nothing of it is shown, whatever the request. */

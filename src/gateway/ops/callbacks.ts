@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { CallbackHandles, CallbackFacts, ListedCallbacks } from '../../temporal/callback-handle.js';
+import type { CallbackHandles, CallbackFacts, KeepListed, ListedCallbacks } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { Asker } from '../../temporal/questions.js';
 import { FLOW_KINDS, FLOW_STATES, parseFlowId } from '../../protocol/vocabulary.js';
@@ -128,11 +128,14 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
     },
     async ({ caller, query: { state, limit } }) => {
       deps.takePage(caller.name);
-      const [found, circuits] = await Promise.all([callbacks.list(state, limit), openCircuits()]);
-      const theirs = await tokens.owners.theirs(caller, 'view', found);
-      // Receivers of all callers.
+      // The receivers without an answer are those of all callers.
       const isForAll = tokens.owners.isForAll(caller, 'view');
-      return { callbacks: theirs.map(listedJson), openCircuits: isForAll ? circuits : [] };
+      const keep: KeepListed = (some) => tokens.owners.theirs(caller, 'view', some);
+      const [theirs, circuits] = await Promise.all([
+        callbacks.list(state, limit, isForAll ? undefined : keep),
+        isForAll ? openCircuits() : [],
+      ]);
+      return { callbacks: theirs.map(listedJson), openCircuits: circuits };
     },
   );
   addRoute(

@@ -9,7 +9,7 @@ import { proofOfOrder } from '../../store/order-proof.js';
 import { submitFingerprint } from '../../store/store-key.js';
 import { awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
 import { recordingRefusals } from '../flows/give-order.js';
-import { recordingStart } from '../flows/start.js';
+import { isKnownFlow, recordingStart } from '../flows/start.js';
 import { type Caller, whoIs } from '../http/bearer-token.js';
 import { OtherRequestRefusal, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
@@ -36,14 +36,15 @@ export async function payInvoice(
   const [facts, claim] = await Promise.all([deps.reader.facts(flowId), claimOf(deps, request)]);
   const requireTheirs = () => deps.tokens.owners.require(caller, 'start', address);
   // An invoice of which no flow is known is paid by a flow of this caller's.
-  if (facts !== undefined || (await deps.store.audit.ownersOf([flowId])).size > 0) await requireTheirs();
+  if (facts !== undefined || (await isKnownFlow(deps, flowId))) await requireTheirs();
   if (await answerOfClaim(deps, reply, request, claim)) return;
   if (facts === undefined) {
-    const start = async () => {
-      const waited = await startAndAwaitAnswer(deps, address.kind, request.input, waiting);
-      if (waited.kind === 'exists' || (waited.kind === 'not-yet' && !(await isThere(deps, request)))) {
+    const start = async (startId: string, found: () => Promise<void>) => {
+      const waited = await startAndAwaitAnswer(deps, address.kind, request.input, { ...waiting, startId });
+      if (waited.kind === 'exists' || (waited.kind === 'not-yet' && !(await isThere(deps, request, startId)))) {
         throw otherRequest(request);
       }
+      if (waited.kind === 'not-yet') await found();
       return waited;
     };
     // Another request may have been quicker, with the invoice or with its payment: then this is an order to that flow.

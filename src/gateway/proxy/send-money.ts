@@ -29,12 +29,14 @@ export async function sendMoney(
   const { address, input } = request;
   const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
   const startedMs = deps.monotonicMs();
-  const first = await recordingStart(deps, caller, request, async () => {
-    const waited = await startAndAwaitAnswer(deps, address.kind, input, waiting);
+  const first = await recordingStart(deps, caller, request, async (startId, found) => {
+    const waited = await startAndAwaitAnswer(deps, address.kind, input, { ...waiting, startId });
     if (waited.kind === 'exists') {
+      await found();
       await joinFlow(deps, request, reply, { ...waiting, withinMs: left(deps, startedMs) });
     }
-    if (waited.kind === 'not-yet' && !(await isThere(deps, request))) throw otherRequest(request);
+    if (waited.kind === 'not-yet' && !(await isThere(deps, request, startId))) throw otherRequest(request);
+    if (waited.kind === 'not-yet') await found();
     return waited;
   });
   if (first.kind === 'exists') return { started: false };
@@ -48,9 +50,9 @@ export async function sendMoney(
  * The time was up before Temporal confirmed the flow: a 202 is sent only if the flow exists. If the start succeeded
  * after all, this start finds the same flow. False if another request was faster.
  */
-export async function isThere(deps: ProxyDeps, request: MoneyRequest): Promise<boolean> {
+export async function isThere(deps: ProxyDeps, request: MoneyRequest, startId: string): Promise<boolean> {
   try {
-    await startFlow(deps, request.address.kind, request.input);
+    await startFlow(deps, request.address.kind, request.input, startId);
     return true;
   } catch (error) {
     if (error instanceof OtherRequestError) return false;
