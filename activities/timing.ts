@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import { pause, systemClock, every, type Clock } from '../src/clock.js';
+import { MISSES_OF_ANSWERED } from '../src/protocol/attempt.js';
 import { settleWindowMs } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
 import type { Windows } from './types.js';
@@ -21,19 +22,23 @@ export function untilNextMiss({ clock }: Pick<ActivityDeps, 'clock'>, timeScale:
 /** Of a POST that the service has answered: three misses over ten seconds. The whole window is for lost answers. */
 const BETWEEN_MISSES_OF_ANSWERED_MS = 5_000;
 
+export function untilNextMissOfAnswered({ clock }: Pick<ActivityDeps, 'clock'>, timeScale: number): Promise<void> {
+  return pause(clock ?? systemClock, Math.max(20, BETWEEN_MISSES_OF_ANSWERED_MS * timeScale));
+}
+
 /**
  * What the lookup says of a POST that the service says it did not execute: asked until it has said "absent" several times,
  * or anything else.
  */
 export async function absentForLong<Says extends string>(
-  { clock }: Pick<ActivityDeps, 'clock'>,
+  deps: Pick<ActivityDeps, 'clock'>,
   timeScale: number,
   ask: () => Promise<Says | 'absent'>,
 ): Promise<Says | 'absent'> {
   for (let miss = 1; ; miss += 1) {
     const says = await ask();
-    if (says !== 'absent' || miss === MISSES) return says;
-    await pause(clock ?? systemClock, Math.max(20, BETWEEN_MISSES_OF_ANSWERED_MS * timeScale));
+    if (says !== 'absent' || miss === MISSES_OF_ANSWERED) return says;
+    await untilNextMissOfAnswered(deps, timeScale);
   }
 }
 

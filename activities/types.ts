@@ -1,4 +1,4 @@
-import type { ClaimSays, LookupSays, PaidSays, Repeat } from '../src/protocol/decisions.js';
+import type { ClaimSays, LookupSays, PaidSays, Repeat, SentBefore } from '../src/protocol/decisions.js';
 import type { BridgeStatus } from '../src/contract/vocabulary.js';
 import type { OtherRecord } from '../src/flows/echoes.js';
 import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
@@ -82,8 +82,8 @@ export type SubmitOutcome =
   | { readonly kind: 'quote-expired' }
   /** Another request was made under this reference. */
   | { readonly kind: 'other-request' }
-  /** The claim was voided before anything was sent. */
-  | { readonly kind: 'void'; readonly reason: string }
+  /** The claim is void. `sent`: what is known of the POSTs that left before. */
+  | { readonly kind: 'void'; readonly reason: string; readonly sent: SentBefore }
   /** The lookup shows that what this POST is for was done in another way: it was not sent. */
   | { readonly kind: 'done-elsewhere'; readonly found: PaidReading }
   /** A trusted event in the inbox shows it done, or excludes it: it was not sent. */

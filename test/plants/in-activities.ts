@@ -12,6 +12,7 @@ import type * as submitUnderClaim from '../../activities/submit-under-claim.js';
 import type { Submission } from '../../activities/submit-under-claim.js';
 import type * as timing from '../../activities/timing.js';
 import type * as invoicePayment from '../../src/flows/invoice-payment.js';
+import type * as attempts from '../../src/protocol/attempt.js';
 import { NEVER_RESERVED } from '../../src/protocol/fingerprint.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import { isFinal, wordsThat } from '../../src/protocol/statuses.js';
@@ -179,9 +180,9 @@ export const plants = {
     }),
   ],
   'refusal-of-a-second-copy': [
-    replacing<typeof outcomeOfError>('activities/outcome-of-error.ts', {
-      outcomeFromError: (honest) => (deps, attempt, error, kept) =>
-        honest.outcomeFromError(deps, { ...attempt, lookUp: undefined }, error, kept),
+    replacing<typeof attempts>('src/protocol/attempt.ts', {
+      nextOf: (honest) => (terms, attempt, heard) =>
+        honest.nextOf(attempt.does === 'post' ? { ...terms, lookUp: false } : terms, attempt, heard),
     }),
   ],
   'reset-before-the-claims': [
@@ -249,10 +250,10 @@ export const plants = {
   'claims-of-a-run': [submittingWith((deps, submission) => [withClaims(deps, ofRun), submission])],
   'error-logged': [
     replacing<typeof outcomeOfError>('activities/outcome-of-error.ts', {
-      outcomeFromError: (honest) => (deps, attempt, error, kept) => {
+      postSays: (honest) => (deps, key, error, isQuoteOver) => {
         const { log } = deps;
         const warn: typeof log.warn = (detail, message) => log.warn({ ...detail, error }, message);
-        return honest.outcomeFromError({ ...deps, log: { ...log, warn } }, attempt, error, kept);
+        return honest.postSays({ ...deps, log: { ...log, warn } }, key, error, isQuoteOver);
       },
     }),
   ],

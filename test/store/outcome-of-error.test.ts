@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ActivityDeps } from '../../activities/deps.js';
-import { outcomeFromError, type Attempt } from '../../activities/outcome-of-error.js';
+import { pinOf } from '../../activities/claims.js';
+import { submitUnderClaim } from '../../activities/submit-under-claim.js';
 import {
   DuplicateReferenceError,
   InvalidRequestError,
@@ -9,44 +10,63 @@ import {
   TurnedAwayError,
   UnknownOutcomeError,
 } from '../../src/service-client/index.js';
-import type { LookupSays } from '../../src/protocol/decisions.js';
-import type { ClaimStore } from '../../src/store/claim.js';
+import type { LookupSays, SentBefore } from '../../src/protocol/decisions.js';
+import type { ClaimKey, ClaimStore } from '../../src/store/claim.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';
 import { newReference } from '../harness/references.js';
-import { depsOver, refusal } from './deciding-activities.js';
+import { depsOver, refusal, sendRequest } from './deciding-activities.js';
 import { withTemporaryStore } from './temporary-store.js';
 
 const OWNER = 'the-attempt';
 const REJECTION = { httpStatus: 400, message: 'no' };
 
-describe('outcomeFromError of a POST', () => {
+describe('an attempt whose POST fails', () => {
   let store: Store;
   withTemporaryStore((opened) => (store = opened));
 
+  interface Terms {
+    readonly before?: SentBefore;
+    /** What the lookup shows; before a repeat it is absent. */
+    readonly lookUp?: () => Promise<LookupSays>;
+    /** Once the POST has failed. */
+    readonly quoteIsValid?: () => boolean;
+    readonly timeScale?: number;
+  }
+  /** What is known of its earlier sends. */
+  const sentBefore = async (key: ClaimKey, flowId: string, before: SentBefore) => {
+    if (before === 'nothing') return;
+    await store.claims.reserve(key, { owner: 'earlier', flowId, fingerprint: 'f' }, { flowId, statuses: [] });
+    if (before === 'turned-away') await store.claims.turnAway(key, 'earlier');
+    else await store.claims.orderSendAgain(key, 'ordered', { actor: 'jane', note: 'not there' });
+  };
   /** A POST that was marked as sending, and has just failed. */
-  const failed = async (posted: unknown, more: Partial<Attempt> = {}, replaced: Partial<ActivityDeps> = {}) => {
-    const key = { account: 'default', operation: 'sendCrypto', reference: newReference('failed') };
-    const flowId = `crypto-send/${key.reference}`;
-    await store.claims.reserve(key, { owner: OWNER, flowId, fingerprint: 'f' }, { flowId, statuses: [] });
-    const attempt: Attempt = {
-      key,
-      owner: OWNER,
-      repeat: 'same-result',
-      before: 'nothing',
-      quoteIsValid: () => true,
-      lookUp: undefined,
-      timeScale: 0.001,
-      ...more,
-    };
-    const kept = { httpStatus: 400, contentType: 'text/plain', body: 'no' };
-    const outcome = await outcomeFromError(depsOver(store, replaced as object), attempt, posted, kept).catch(
-      (thrown: unknown) => ({ thrown }),
-    );
+  const failed = async (posted: unknown, more: Terms = {}, replaced: Partial<ActivityDeps> = {}) => {
+    const { before = 'nothing', lookUp, quoteIsValid = () => true, timeScale = 0.001 } = more;
+    const reference = newReference('failed');
+    const key = { account: 'default', operation: 'sendCrypto', reference };
+    const flowId = `crypto-send/${reference}`;
+    await sentBefore(key, flowId, before);
+    const repeat = { newOwner: () => OWNER, repeatSettingOf: () => 'same-result' };
+    const deps = depsOver(store, { ...repeat, ...replaced } as object);
+    let isSent = false;
+    const outcome = await submitUnderClaim(deps, {
+      claim: { operation: 'sendCrypto', reference, flowId, fingerprint: 'f', pin: await pinOf(deps) },
+      guard: { flowId, statuses: [] },
+      request: () => sendRequest(reference),
+      send: async (_, { onAnswer }) => {
+        isSent = true;
+        onAnswer?.({ httpStatus: 400, headers: { 'content-type': 'text/plain' }, bytes: Buffer.from('no') });
+        throw posted;
+      },
+      ...(lookUp && { lookUp: async () => ({ lookup: isSent ? await lookUp() : 'absent' }) }),
+      stillValid: () => !isSent || quoteIsValid(),
+      timeScale,
+    }).catch((thrown: unknown) => ({ thrown }));
     const claim = await store.claims.get(key);
     return { outcome, phase: claim?.phase, claim };
   };
-  const shows = (lookup: string) => ({ lookUp: async () => lookup }) as unknown as Partial<Attempt>;
+  const shows = (lookup: string) => ({ lookUp: async () => lookup as LookupSays });
   const away = { lookUp: () => Promise.reject(new Error('away')) };
   /** This store, with members of its claims replaced. */
   const claimsThat = (replaced: Partial<ClaimStore>): Partial<ActivityDeps> => ({
