@@ -18,6 +18,8 @@ COPY --from=build /towline/package.json ./
 COPY --from=build /towline/node_modules node_modules
 COPY --from=build /towline/dist dist
 COPY --from=build /towline/examples examples
+# The console shows them.
+COPY --from=build /towline/docs/parked-flows.md /towline/docs/runbook.md docs/
 COPY --from=build /towline/tools/nearby.mjs tools/nearby.mjs
 USER node
 EXPOSE 8400 8404

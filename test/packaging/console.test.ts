@@ -161,7 +161,7 @@ const executable = findBrowser('the console');
     };
     const eventId = eventIn((await stack.gateway.get(`/flows/${flowId}`)).body['parked']);
     const first = await order(OPERATOR, 'it is the same transfer', eventId);
-    await first.page.getByText('Proposed. A second person has to order the same.').waitFor();
+    await first.page.getByText('Proposed, not carried out: a second person has to confirm it.').waitFor();
     await first.page.getByText(`ann proposed accept-event ${eventId}: “it is the same transfer”`).waitFor();
     expect((await stack.gateway.get(`/flows/${flowId}`)).body).toMatchObject({
       state: 'parked',
@@ -170,7 +170,12 @@ const executable = findBrowser('the console');
     expect(first.problems).toEqual([]);
     await first.page.close();
 
-    const second = await order(SECOND, 'I asked the provider, too');
+    const second = await open(SECOND);
+    await second.page.getByRole('link', { name: 'Second person', exact: true }).click();
+    await second.page.getByRole('link', { name: flowId }).click();
+    await second.page.getByRole('button', { name: 'Confirm: accept-event' }).click();
+    await second.page.getByRole('dialog').getByLabel('Note').fill('I asked the provider, too');
+    await second.page.getByRole('button', { name: 'Yes, accept-event' }).click();
     await second.page.getByText('The order is accepted.').waitFor();
     const { body } = await stack.gateway.get(`/flows/${flowId}`);
     expect(body['proposal'] ?? null).toBeNull();
@@ -225,7 +230,7 @@ const executable = findBrowser('the console');
     };
     const first = await openFlow(OPERATOR);
     await order(first.page, 'Approve the quote', 'the rate is fine', 'Yes, approve-quote');
-    await first.page.getByText('Proposed. A second person has to order the same.').waitFor();
+    await first.page.getByText('Proposed, not carried out: a second person has to confirm it.').waitFor();
     await first.page.getByText('ann proposed approve-quote: “the rate is fine”').waitFor();
     expect(await show()).toMatchObject({ stage: 'awaiting-approval', proposal: { by: 'ann' } });
     await order(first.page, 'Withdraw the proposal', 'the rate fell', 'Yes, withdraw');
@@ -265,7 +270,7 @@ const executable = findBrowser('the console');
     await page.getByRole('link', { name: 'Callbacks', exact: true }).click();
     await page.getByRole('heading', { name: 'Receivers that do not answer' }).waitFor();
     await page
-      .getByText(new RegExp(`^http://127\\.0\\.0\\.1:${receiver.port} since [\\dT:.-]+Z: 1 flows wait$`))
+      .getByText(new RegExp(`^http://127\\.0\\.0\\.1:${receiver.port} since .+ ago\\): 1 flows wait$`))
       .waitFor();
     expect(problems).toEqual([]);
     await page.close();
@@ -293,6 +298,38 @@ const executable = findBrowser('the console');
     expect(asked).toBe(1);
     await page.clock.runFor(5_000);
     await until('it to be asked for again', () => asked === 2);
+    await page.close();
+  });
+
+  test('no page scrolls sideways on a phone, and the decision shows both amounts and until when the quote is valid', async () => {
+    const parkedFlow = await parkOne();
+    const reference = newReference('phone');
+    const flowId = `bridge-transfer/${reference}`;
+    await stack.gateway.post('/flows/bridge-transfer', transferInput(reference, { approval: 'required' }));
+    const show = async () => (await stack.gateway.get(`/flows/${flowId}`)).body;
+    await until('its quote to wait', async () => (await show())['stage'] === 'awaiting-approval');
+    const { page, problems } = await open(OPERATOR);
+    await page.setViewportSize({ width: 360, height: 740 });
+    const sideways = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    const addresses = ['#/', '#/proposals', '#/contradictions', '#/flows', '#/events', '#/callbacks'];
+    for (const address of [...addresses, `#/flow/${parkedFlow}`, `#/flow/${flowId}`]) {
+      await page.goto(`${stack.gateway.url}/console${address}`);
+      await page.getByText('Loading').waitFor({ state: 'detached' });
+      expect([address, Math.max(0, await sideways())]).toEqual([address, 0]);
+      await shoot(page, `phone-${address.replaceAll(/[^a-z]+/g, '-')}`.slice(0, 24));
+    }
+    await page.getByRole('button', { name: 'Approve the quote' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('Quote ends').waitFor();
+    expect(Math.max(0, await sideways())).toBe(0);
+    const { terms } = await show();
+    for (const { amount, currency } of [terms.sends, terms.receives])
+      await dialog.getByText(`${amount} ${currency}`, { exact: true }).waitFor();
+    await shoot(page, 'phone-dialog');
+    await dialog.getByRole('button', { name: 'No, go back' }).click();
+    // The focus is where it was.
+    expect(await hasFocus(page.getByRole('button', { name: 'Approve the quote' }))).toBe(true);
+    expect(problems).toEqual([]);
     await page.close();
   });
 
@@ -330,7 +367,7 @@ const executable = findBrowser('the console');
       ),
     );
     const isOwnFile = (path: string) =>
-      /^GET \/console(\/[\w-]+\.(js|css))?$/.test(path) || path === 'GET /docs/favicon.png';
+      /^GET \/console(\/[\w-]+\.(js|css|md))?$/.test(path) || path === 'GET /docs/favicon.png';
     const { url } = stack.gateway;
     const asked = [...requested].map((request) => request.replace(` ${url}/`, ' /'));
     expect(asked.filter((path) => !isOwnFile(path) && !operations.some((is) => is.test(path)))).toEqual([]);

@@ -3,12 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { packageRoot } from '../../package-root.js';
 import { addOwnFile } from '../http/own-file.js';
 import { INBOX_STATES } from '../../protocol/events.js';
 import { CHECK_FIRST, FLOW_KINDS, FLOW_STATES, PARK_SENTENCES } from '../../protocol/vocabulary.js';
 
 const PAGE_FOLDER = new URL('./page/', import.meta.url);
 const MODULES = ['api.js', 'app.js', 'flow.js', 'flows.js', 'inbox.js', 'parts.js'];
+/** What a person on call reads, shown beside the decision. */
+const DOCS = ['parked-flows.md', 'runbook.md'];
 /** The library, as it is published: the browser loads it from this gateway, without a build step. */
 const IMPORT_MAP = JSON.stringify({
   imports: { preact: '/console/preact.js', 'preact/hooks': '/console/hooks.js', htm: '/console/htm.js' },
@@ -63,6 +66,15 @@ export function addConsoleRoutes(
     addOwnFile(server, { path: `/console/${name}`, type, cacheControl: 'no-cache', read });
   };
   for (const [name, path] of files) add(name, () => readFile(path));
+  for (const name of DOCS) {
+    const read = () => readFile(join(packageRoot(), 'docs', name));
+    addOwnFile(server, {
+      path: `/console/${name}`,
+      type: 'text/markdown; charset=utf-8',
+      cacheControl: 'no-cache',
+      read,
+    });
+  }
   add('words.js', () => Promise.resolve(WORDS));
 }
 

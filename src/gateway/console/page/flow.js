@@ -1,7 +1,21 @@
 // One flow: its state, its timeline, and the orders that a person may give.
 import { useState } from 'preact/hooks';
 import { call, flowPath } from './api.js';
-import { Age, Confirm, EventTable, Heading, html, Problem, State, Time, useLive, Value } from './parts.js';
+import {
+  Age,
+  Confirm,
+  Doc,
+  EventTable,
+  Heading,
+  html,
+  keepFocus,
+  Problem,
+  State,
+  Time,
+  useLive,
+  Value,
+  words,
+} from './parts.js';
 import { CHECK_FIRST, PARK_SENTENCES } from './words.js';
 
 const EVERY_MS = 3_000;
@@ -34,7 +48,8 @@ export function FlowPage({ flowId, me, ui }) {
         </section>`
     }
     <${Events} events=${events.data?.events} />
-    ${answers && html`<${Answers} path=${path} />`}`;
+    ${answers && html`<${Answers} path=${path} />`}
+    ${flow && me.may.includes('give') && html`<${Give} flow=${flow} path=${path} reload=${reload} setSaid=${setSaid} />`}`;
 }
 
 /** What is decided about: amounts with their currencies, parties by their last characters, the quote until its end. */
@@ -115,6 +130,7 @@ async function give({ path, reload, setSaid }, { at, action = at, body, done = '
     setSaid({ message: error.message, isRefused: true });
   }
   await reload();
+  keepFocus();
   return isTaken;
 }
 
@@ -136,6 +152,7 @@ function Contradicted({ flow, me, ...page }) {
           </li>`,
       )}
     </ul>
+    <${Doc} page="runbook.md" section=${evidence[0]?.kind} summary="What to do about it" />
     ${
       acknowledged
         ? html`<p>${acknowledged.by} has seen to it, <${Time} at=${acknowledged.at} />.</p>`
@@ -252,7 +269,7 @@ function Parked({ flow, me, path, reload, setSaid }) {
         ${evidence.map(
           ([name, value]) =>
             html`<article>
-              <h4>${name}</h4>
+              <h4>${words(name)}</h4>
               <${Value} value=${value} />
             </article>`,
         )}
@@ -292,7 +309,7 @@ function Decide({ flow, path, reload, setSaid }) {
   };
   return html`<section aria-labelledby="decide">
     <h2 id="decide">Decide</h2>
-    <p class="hint">What each action does: <code>docs/parked-flows.md#${parked.reason}</code></p>
+    <${Doc} page="parked-flows.md" section=${parked.reason} summary="What to check, and what each action does" />
     <form
       onSubmit=${(event) => {
         event.preventDefault();
@@ -320,7 +337,7 @@ function Decide({ flow, path, reload, setSaid }) {
       ${
         action === 'keep-waiting' &&
         html`<label>
-          Until, if not for one more deadline
+          Until (${Intl.DateTimeFormat().resolvedOptions().timeZone}), if not for one more deadline
           <input type="datetime-local" value=${until} onInput=${(event) => setUntil(event.target.value)} />
         </label>`
       }
@@ -348,7 +365,7 @@ function Decide({ flow, path, reload, setSaid }) {
         onNo=${() => setAsked(undefined)}
       >
         <${Decided} flow=${flow} />
-        ${(asked.eventId || asked.until) && html`<p>${[asked.eventId, asked.until].filter(Boolean).join(' · ')}</p>`}
+        ${(asked.eventId || asked.until) && html`<p>${[asked.eventId, asked.until && new Date(asked.until).toString()].filter(Boolean).join(' · ')}</p>`}
         <p>You have checked: ${CHECK_FIRST[asked.action]}.</p>
         <p>“${asked.note}”</p>
       <//>`
@@ -367,6 +384,30 @@ function Running({ flow, me, ...page }) {
   return html`<div class="buttons">
     ${orders.map(({ at, text }) => html`<${NotedOrder} key=${at} flow=${flow} ...${page} at=${at} text=${text} />`)}
   </div>`;
+}
+
+/** A flow belongs to the name that started it, until an admin gives it to another one. */
+function Give({ flow, ...page }) {
+  const [to, setTo] = useState('');
+  return html`<section aria-labelledby="give">
+    <h2 id="give">Whose it is</h2>
+    <label>
+      Give it to the name
+      <input value=${to} onInput=${(event) => setTo(event.target.value.trim())} />
+    </label>
+    ${
+      to !== '' &&
+      html`<${NotedOrder}
+        flow=${flow}
+        ...${page}
+        at="give"
+        body=${{ to }}
+        text=${`Give it to ${to}`}
+        yes="Yes, give"
+        done=${`It belongs to ${to} now.`}
+      />`
+    }
+  </section>`;
 }
 
 function Events({ events }) {

@@ -140,8 +140,8 @@ function FlowTable({ flows, isParked = false }) {
                   : html`<${State} state=${flow.state} contradicted=${flow.contradicted} />`
               }
             </td>
-            <td class="number"><${Amount} amount=${flow.amount} currency=${flow.currency} /></td>
-            <td class="number">
+            <td class="number" data-name="Amount"><${Amount} amount=${flow.amount} currency=${flow.currency} /></td>
+            <td class="number" data-name=${isParked ? 'Parked for' : 'Started'}>
               ${isParked ? html`<${Age} since=${flow.since} />` : html`<${Time} at=${flow.startedAt} />`}
             </td>
           </tr>`,

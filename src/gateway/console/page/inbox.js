@@ -1,7 +1,7 @@
 // Events of all flows, and callbacks to callers.
 import { useState } from 'preact/hooks';
 import { call, flowPath } from './api.js';
-import { EventTable, FlowLink, Heading, html, Problem, Select, useLive } from './parts.js';
+import { EventTable, FlowLink, Heading, html, Problem, Select, Time, useLive } from './parts.js';
 import { EVENT_STATES } from './words.js';
 
 const EVERY_MS = 5_000;
@@ -58,7 +58,7 @@ export function CallbacksPage({ me }) {
       html`<section aria-labelledby="circuits">
         <h2 id="circuits">Receivers that do not answer</h2>
         <ul>
-          ${data.openCircuits.map(({ origin, since, flows }) => html`<li><strong>${origin}</strong> since ${since}: ${flows} flows wait</li>`)}
+          ${data.openCircuits.map(({ origin, since, flows }) => html`<li><strong>${origin}</strong> since <${Time} at=${since} />: ${flows} flows wait</li>`)}
         </ul>
       </section>`
     }

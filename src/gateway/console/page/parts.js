@@ -75,6 +75,7 @@ export function Age({ since }) {
   return html`<time datetime=${since} title=${since}>${Math.floor(ageMs / unitMs)} ${unit}</time>`;
 }
 
+const A_TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 const LOCAL = new Intl.DateTimeFormat('en-GB', {
   day: '2-digit',
   month: 'short',
@@ -99,6 +100,31 @@ export function Time({ at }) {
 
 export const Amount = ({ amount, currency }) => html`<span>${amount === null ? '–' : `${amount} ${currency}`}</span>`;
 
+/** A member's name as words: `serviceReference` is "service reference". */
+export const words = (name) =>
+  name.replaceAll(/([a-z\d])([A-Z])/g, (_, end, next) => `${end} ${next.toLowerCase()}`).replaceAll('_', ' ');
+
+/** A section of the docs that this gateway serves, without its markup. */
+export function Doc({ page, section, summary }) {
+  const [text, setText] = useState(undefined);
+  const load = async () => {
+    const answer = await fetch(`/console/${page}`).catch(() => undefined);
+    const all = answer?.ok ? await answer.text() : '';
+    const [, after = ''] = all.split(new RegExp(`^#+ \`?${section}\`?$`, 'm'));
+    const [body] = after.split(/^#/m);
+    const plain = body
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replaceAll(/[`*]/g, '')
+      .replaceAll(/([^\n])\n(?=[^\n|\d-])/g, '$1 ')
+      .trim();
+    setText(plain === '' ? `It is in docs/${page}#${section}.` : plain);
+  };
+  return html`<details onToggle=${(event) => event.target.open && text === undefined && load()}>
+    <summary>${summary}</summary>
+    <div class="doc">${text ?? 'Loading'}</div>
+  </details>`;
+}
+
 /** A value of the evidence: objects as lists of members, texts as they are. */
 export function Value({ value }) {
   if (Array.isArray(value))
@@ -109,11 +135,13 @@ export function Value({ value }) {
     return html`<dl>
       ${Object.entries(value).map(
         ([name, member]) =>
-          html`<dt>${name}</dt>
+          html`<dt>${words(name)}</dt>
             <dd><${Value} value=${member} /></dd>`,
       )}
     </dl>`;
   }
+  if (typeof value === 'string' && A_TIME.test(value)) return html`<${Time} at=${value} />`;
+  if (typeof value === 'boolean') return html`<span>${value ? 'yes' : 'no'}</span>`;
   return html`<span class="value">${value === null ? 'none' : String(value)}</span>`;
 }
 
@@ -127,12 +155,24 @@ export function Select({ label, value, options, onChange }) {
   </label>`;
 }
 
+/** Whoever works by keyboard goes on at the heading if what had the focus is gone. */
+export function keepFocus() {
+  requestAnimationFrame(() => document.activeElement === document.body && document.querySelector('h1')?.focus());
+}
+
 /** Asks for confirmation, with the fields of `children` filled in. A native dialog: Escape closes it, and the focus returns to where it was. */
 export function Confirm({ title, children, yes, onYes, onNo }) {
   const dialog = useRef(null);
   useEffect(() => {
-    dialog.current.showModal();
-    return () => dialog.current?.close();
+    const { current } = dialog;
+    const before = document.activeElement;
+    current.showModal();
+    return () => {
+      current.close();
+      // The button may be gone, since the flow has moved on.
+      if (before?.isConnected) before.focus();
+      keepFocus();
+    };
   }, []);
   const submit = (event) => {
     event.preventDefault();
@@ -170,14 +210,14 @@ export function EventTable({ events, ofAll }) {
             <th scope="row"><${Time} at=${event.receivedAt} /></th>
             ${
               ofAll &&
-              html`<td>
+              html`<td data-name="Flow">
                 ${event.flowId ? html`<${FlowLink} flowId=${event.flowId} />` : (event.reference ?? 'of no flow')}
               </td>`
             }
-            <td>${event.source}</td>
-            <td>${event.status ?? '–'}</td>
-            <td>${event.proof ?? 'unproven'}</td>
-            <td>${event.state}${event.detail ? `: ${event.detail}` : ''}</td>
+            <td data-name="From">${event.source}</td>
+            <td data-name="Status">${event.status ?? '–'}</td>
+            <td data-name="Proof">${event.proof ?? 'unproven'}</td>
+            <td data-name="State">${event.state}${event.detail ? `: ${event.detail}` : ''}</td>
           </tr>`,
       )}
     </tbody>
