@@ -56,6 +56,9 @@ export function writeKeptSecrets(path: string, secrets: readonly KeptSecret[]): 
   }
 }
 
+/** In place of secrets that have all expired: the service can sign, so what is not signed proves nothing, and no one has this one. */
+const NONE_IN_FORCE = `whsec_${randomBytes(32).toString('base64')}`;
+
 /** The secrets that are valid now: unexpired ones of the file, and those of the setting that are not in the file. */
 export function secretsInForce(
   fromSetting: readonly string[],
@@ -63,7 +66,8 @@ export function secretsInForce(
   nowMs: number,
 ): readonly string[] {
   const live = kept.filter(({ until }) => until === null || Date.parse(until) > nowMs).map(({ secret }) => secret);
-  return [...live, ...fromSetting.filter((secret) => !kept.some((one) => one.secret === secret))];
+  const inForce = [...live, ...fromSetting.filter((secret) => !kept.some((one) => one.secret === secret))];
+  return inForce.length === 0 && kept.length > 0 ? [NONE_IN_FORCE] : inForce;
 }
 
 function read(path: string): string | undefined {

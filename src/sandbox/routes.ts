@@ -115,8 +115,8 @@ const MAX_PARAM_LENGTH = 128;
 export const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 
-/** Names that cannot be registered: containers call this machine `host.docker.internal`. */
-const OWN_NAME = /(^|\.)(localhost|internal)$/i;
+/** With the names by which containers call this machine. */
+const OWN_NAME = /^((.+\.)?localhost|(host|gateway)\.docker\.internal|host\.containers\.internal)$/i;
 const FOR_THIS_MACHINE =
   'The sandbox listens on this machine alone, so it only answers requests to a name of it, such as 127.0.0.1 or ' +
   'localhost: any other one may belong to a web page';

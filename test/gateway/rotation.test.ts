@@ -67,6 +67,21 @@ describe('a running gateway, while the webhook secret is rotated', () => {
   });
 });
 
+describe('a gateway whose only webhook secret has expired', () => {
+  it('keeps what is not signed as unproven: the service could have signed it', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'towline-home-'));
+    writeKeptSecrets(keptSecretsPath(home), [{ secret: OLD, until: '2026-01-01T00:00:00.000Z' }]);
+    const gateway = await gatewayUnderTest({ env: { TOWLINE_HOME: home, WEBHOOK_SECRETS: OLD } });
+    const body = JSON.stringify({ event: 'system.event', status: 'SETTLING' });
+    const webhook = new URL(gateway.gateway.inbound.webhook).pathname;
+    expect((await gateway.post(webhook, body)).status).toBe(200);
+    expect((await gateway.post(webhook, body, signed(OLD, body))).status).toBe(401);
+    expect((await gateway.store.inbox.list({ limit: 9 })).map(({ proof }) => proof)).toEqual([null]);
+    await gateway.close();
+    await rm(home, { recursive: true });
+  });
+});
+
 describe('a running gateway, while the files of its secrets are replaced', () => {
   it('takes the new ones with the very next event, and the earlier ones no longer', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'towline-secrets-'));

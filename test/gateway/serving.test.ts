@@ -1,4 +1,5 @@
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { readSettings } from '../../src/config/index.js';
@@ -106,6 +107,31 @@ describe('the gateway as a process', () => {
     await tested.close();
   });
 
+  it('is not ready for events two seconds after its store hangs, such as by a lock', async () => {
+    const check = () => new Promise<never>(() => undefined);
+    const tested = await gatewayUnderTest({ wrapStore: (store) => ({ ...store, check }) });
+    const startedMs = performance.now();
+    expect(await tested.get('/readyz/intake')).toMatchObject({ status: 503, body: { store: 'unavailable' } });
+    expect(performance.now() - startedMs).toBeLessThan(8_000);
+    await tested.close();
+  });
+
+  it('refuses a request with two Host headers', async () => {
+    const tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1' });
+    const { hostname, port } = new URL(tested.url);
+    const answerTo = async (hosts: string) => {
+      const socket = connect(Number(port), hostname);
+      let text = '';
+      socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      socket.write(`GET /healthz HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
+      await once(socket, 'close');
+      return text.slice(0, 12);
+    };
+    expect(await answerTo('Host: localhost\r\n')).toBe('HTTP/1.1 200');
+    expect(await answerTo('Host: localhost\r\nhOST: evil.example\r\n')).toBe('HTTP/1.1 400');
+    await tested.close();
+  });
+
   it('checks its store once for all probes, however many they are', async () => {
     let [looks, monotonicMs] = [0, 0];
     const tested = await gatewayUnderTest({
@@ -154,7 +180,14 @@ describe('the gateway as a process', () => {
     const own = ['127.0.0.1:8400', 'LOCALHOST', 'towline.localhost:8400', '[::1]:8400', 'host.docker.internal:8400'];
     for (const host of own)
       expect({ host, status: (await to(tested.url, host)).status }).toEqual({ host, status: 200 });
-    for (const host of ['evil.example:8400', 'localhost.evil.example', '127.0.0.1.evil.example', 'gateway']) {
+    for (const host of [
+      'evil.example:8400',
+      'localhost.evil.example',
+      '127.0.0.1.evil.example',
+      'gateway',
+      'evil.internal',
+      'x.docker.internal',
+    ]) {
       expect(await to(tested.url, host)).toMatchObject({ status: 421, body: expect.stringContaining('localhost') });
     }
     expect((await to(real.url, 'pay.example')).status).toBe(401);

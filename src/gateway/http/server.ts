@@ -89,6 +89,7 @@ export function createServer(
   });
   followRequests(server);
   limitConnections(server, limits);
+  refuseTwoHosts(server);
   if (limits.development === true) refuseOtherHosts(server);
   takeJsonBodies(server);
   logRequests(server, logger);
@@ -111,8 +112,20 @@ export function createServer(
   return server;
 }
 
-/** Names that cannot be registered are allowed as well: containers call this machine `host.docker.internal`. */
-const OWN_NAME = /(^|\.)(localhost|internal)$/i;
+/** RFC 9112, 3.2: a proxy before us may have looked at the other one. Node takes the first. */
+function refuseTwoHosts(server: FastifyInstance): void {
+  server.addHook('onRequest', (request, _reply, next) => {
+    const { rawHeaders } = request.raw;
+    let hosts = 0;
+    for (let at = 0; at < rawHeaders.length; at += 2) {
+      if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts += 1;
+    }
+    next(hosts > 1 ? new Refusal(400, 'Send one Host header.') : undefined);
+  });
+}
+
+/** With the names by which containers call this machine. Any other one below `internal` may be that of a server of the network. */
+const OWN_NAME = /^((.+\.)?localhost|(host|gateway)\.docker\.internal|host\.containers\.internal)$/i;
 
 /**
  * In development the gateway is on this machine and its token is known to everyone. A web page whose name is made to

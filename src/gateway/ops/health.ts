@@ -40,7 +40,7 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
   });
 
   // Anyone may call this, and each check is a durable write and a call: those are needed for the webhooks.
-  const storeWorks = remembered(monotonicMs, () => works(store.check()));
+  const storeWorks = remembered(monotonicMs, () => works(soon(store.check())));
   const temporalWorks = remembered(monotonicMs, () => works(answers(client)));
 
   server.route({
@@ -106,6 +106,15 @@ export async function answers(client: Client): Promise<void> {
   } catch (error) {
     if (grpcStatusOf(error) !== GRPC.notFound || isNoNamespace(error)) throw error;
   }
+}
+
+/** A store that is locked makes a check wait for longer than any probe does. */
+function soon(check: Promise<unknown>): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), WITHIN_MS);
+  });
+  return Promise.race([check, late]).finally(() => clearTimeout(timer));
 }
 
 export function works(check: Promise<unknown>): Promise<Works> {
