@@ -37,7 +37,7 @@ export interface PostOrdered extends ClaimRef, SentLately {
   readonly order: ClaimOrder;
 }
 
-export interface ClosingOrder {
+export interface ClosingOrder extends Pick<SentLately, 'windowMs'> {
   readonly flowId: string;
   /** Those that the flow may send under; others that it has are closed as well. */
   readonly claims: readonly ClaimRef[];
@@ -143,7 +143,7 @@ export function createClaimActivities(deps: ActivityDeps) {
      * nothing was closed; empty if all were.
      */
     closeByOrder: async (closing: ClosingOrder): Promise<readonly WhyNotClosed[]> => {
-      const { flowId, claims: known, action, order, against, reviewedEventIds } = closing;
+      const { flowId, claims: known, action, order, against, reviewedEventIds, windowMs } = closing;
       for (const claim of known) await requireOwnDeployment(deps, claim);
       const pin = await pinOf(deps);
       return storing(async () => {
@@ -151,7 +151,8 @@ export function createClaimActivities(deps: ActivityDeps) {
         const others = (await claims.ofFlow(flowId)).filter(isNoneOf(known));
         const named = [...ours, ...others.map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }))];
         const all = [...named, ...claimsToBe(flowId, pinOfRun(pin, closing), [...known, ...others])];
-        const unless = { flowId, statuses: against, besides: reviewedEventIds, untaken: true };
+        const guard = { flowId, statuses: against, besides: reviewedEventIds, untaken: true };
+        const unless = windowMs === undefined ? guard : { ...guard, windowMs };
         const { kind: closed } = await claims.closeByOrder(all, action, order, unless);
         return closed === 'closed' ? [] : [closed];
       });
