@@ -278,7 +278,7 @@ describe('a parked flow', () => {
     });
     const [undecided] = (shown?.evidence['undecided'] ?? []) as { differs: string[]; theirs: object }[];
     expect(undecided).toMatchObject({ source: 'callback', differs: ['settlementAmount'] });
-    expect(undecided?.theirs).toEqual({ settlementAmount: '99' });
+    expect(undecided?.theirs).toEqual({ settlementAmount: '99', settlementCurrency: 'ZAR' });
     await resolve(handle, 'mark-failed');
     expect(await ended(handle)).toMatchObject({ state: 'failed' });
   });

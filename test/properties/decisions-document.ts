@@ -21,6 +21,7 @@ import {
   type Repeat,
 } from '../../src/protocol/decisions.js';
 import { orderRefusal, POST_ORDERS, refusalOf, TERMINATED_ORDERS } from '../../src/protocol/legal-orders.js';
+import { CLAIMS, OPERATIONS, PHASES, type Move, type Operation, type Phase } from '../../src/protocol/claim-table.js';
 import type { ParkAction } from '../../src/protocol/vocabulary.js';
 
 const HEAD = `# Decisions about money
@@ -34,8 +35,9 @@ older or lacks what would identify it, the lookup proves nothing, which is anoth
 
 What a flow does by itself is decided in [src/protocol/decisions.ts](../src/protocol/decisions.ts), and what a person may order in
 [src/protocol/legal-orders.ts](../src/protocol/legal-orders.ts): the workflows and the gateway make evidence of claims, lookups and
-events, and ask these tables. Elsewhere are: what one attempt to send does with its claim
-([submit-under-claim.ts](../activities/submit-under-claim.ts)); which orders come too early, or need what is gone
+events, and ask these tables. What a transaction of the store makes of a claim is decided in
+[src/protocol/claim-table.ts](../src/protocol/claim-table.ts), which a test compares with the SQL of both databases, and what one
+attempt to send does next in [src/protocol/attempt.ts](../src/protocol/attempt.ts). Elsewhere are: which orders come too early, or need what is gone
 ([open-post.ts](../workflows/engine/open-post.ts)); what an end that says "nothing moved" is checked against
 ([stop.ts](../workflows/engine/stop.ts)); and whether the crypto of a transfer was paid
 ([refund-due.ts](../workflows/bridge/refund-due.ts)) and how much of it may be sent back
@@ -74,6 +76,7 @@ export function decisionsDocument(): string {
     answers(),
     refusals(),
     turnedAway(),
+    transitions(),
     claims(),
     posts(),
     vetoes(),
@@ -148,6 +151,38 @@ function turnedAway(): string {
     'Right before a repeat',
     'Of a POST that was turned away, or that a setting or a person sends again: by a lookup that is made then. A trusted event that the flow has not judged holds it back as well.',
     ['lookup', 'then', 'if the person who ordered it was shown that it cannot be looked up'],
+    rows,
+  );
+}
+
+/** What each operation demands besides the phase. */
+const DEMANDS: Readonly<Record<Operation, string>> = {
+  reserve: '',
+  markFirst: 'its owner, no event against it, no last word; no earlier POST of it left',
+  mark: 'its owner, no event against it, no last word',
+  release: 'its owner, no last word, not taken back',
+  turnAway: 'its owner, no last word, not taken back',
+  answer: '',
+  reject: 'its owner',
+  noteRefusal: 'its owner',
+  confirmRefusal: 'a refusal was noted, and no event came',
+  orderAgain: 'another owner, no last word, its POST cannot be under way',
+  holdBack: 'a repeat, if it is reserved; otherwise the order is only kept',
+  void: 'nothing of it was executed',
+  close: 'its POST cannot be under way',
+  end: 'for all claims of the flow, or none; a repeat that is reserved goes back to `sending`',
+};
+
+function transitions(): string {
+  const rows = OPERATIONS.map((operation) => {
+    const moves: readonly Move[] = CLAIMS[operation];
+    const to = (phase: Phase) => [...new Set(moves.map((move) => move.to[phase]).filter((next) => next !== undefined))];
+    return [operation, ...PHASES.map((phase) => to(phase).join(', ')), DEMANDS[operation]];
+  });
+  return section(
+    'What a transaction makes of a claim',
+    'From the phase above to the phase in the cell; an empty cell leaves it alone. Each answers with the phase, and with what is known of the POSTs that left under the claim.',
+    ['operation', ...PHASES, 'demands'],
     rows,
   );
 }
