@@ -45,7 +45,7 @@ export interface Notifier {
 /** How long notifications wait after the process that sent them died, and a third of it. */
 export const NOTIFY_DUTY_MS = 12_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
-const MATTERS_AT_ONCE = 100;
+const MATTERS_AT_ONCE = 1_000;
 /** How long all reminders of a round wait for `isStillOpen`, and how many calls of it run at a time. */
 const ASK_MS = 2_000;
 const ASKED_AT_ONCE = 10;
@@ -53,6 +53,8 @@ const ASKED_AT_ONCE = 10;
 const PASS_MS = 5_000;
 /** More new matters than this are one message for people: a provider that is down parks hundreds of flows. */
 const MOST_SINGLE = 10;
+/** After that many of one kind and reason, people get the further ones together, once in this time. */
+const TOGETHER_MS = 120_000;
 /** A failing receiver is not tried for this long, each time twice as long, up to the maximum. */
 const PAUSE_MS = 2_000;
 const PAUSE_MOST_MS = 300_000;
@@ -63,6 +65,8 @@ interface Receiver extends NotifyTarget {
   readonly id: string;
   failures: number;
   pausedUntilMs: number;
+  /** By event, kind and reason: since when it was sent how often. */
+  readonly recent: Map<string, { readonly sinceMs: number; count: number }>;
 }
 
 /** The next notification of one matter to a receiver. */
@@ -84,7 +88,15 @@ export function createNotifier(deps: NotifyDeps): Notifier {
   function receiversNow(): readonly Receiver[] {
     return deps.targets().map((target) => {
       const id = idOf(target);
-      return receivers.find((known) => known.id === id) ?? { ...target, id, failures: 0, pausedUntilMs: 0 };
+      return (
+        receivers.find((known) => known.id === id) ?? {
+          ...target,
+          id,
+          failures: 0,
+          pausedUntilMs: 0,
+          recent: new Map(),
+        }
+      );
     });
   }
 
@@ -112,7 +124,8 @@ export function createNotifier(deps: NotifyDeps): Notifier {
     const sent = new Map(open.map((matter) => [matter.id, { ...matter.sent }]));
     await Promise.all(
       receivers.map(async (receiver) => {
-        for (const steps of grouped(receiver, stepsOf(receiver, open, nowMs))) {
+        const due = open.filter((matter) => heldBackMs(receiver, matter, nowMs) === 0);
+        for (const steps of grouped(receiver, stepsOf(receiver, due, nowMs))) {
           const atMs = clock.monotonicMs();
           // A round may take long: another process must not take the duty while this one sends.
           if (atMs >= untilMs || receiver.pausedUntilMs > atMs || !(await deps.duty.isOurs())) return;
@@ -158,9 +171,32 @@ export function createNotifier(deps: NotifyDeps): Notifier {
     return due.flatMap((matter) => {
       const next = nextFor(receiver, matter, nowMs);
       if (next === undefined) return [];
-      const event = next.resolved ? 'resolved' : next.level === 0 ? 'opened' : 'reminder';
-      return [{ matter, next, notice: noticeOf(matter, { event, level: next.level }, deps.places) }];
+      return [{ matter, next, notice: noticeOf(matter, { event: eventOf(next), level: next.level }, deps.places) }];
     });
+  }
+
+  const eventOf = ({ resolved, level }: SentTo): Exclude<Notice['event'], 'test'> =>
+    resolved ? 'resolved' : level === 0 ? 'opened' : 'reminder';
+
+  const causeOf = ({ content }: DueMatter, next: SentTo): string =>
+    JSON.stringify([eventOf(next), content.kind, content.reason]);
+
+  /** One cause parks hundreds of flows, one after the other: after the first few, people get them together. */
+  function heldBackMs(receiver: Receiver, matter: DueMatter, nowMs: number): number {
+    const next = nextFor(receiver, matter, nowMs);
+    if (next === undefined || isAlone(receiver, eventOf(next))) return 0;
+    const { sinceMs, count } = receiver.recent.get(causeOf(matter, next)) ?? { sinceMs: 0, count: 0 };
+    return count < MOST_SINGLE ? 0 : Math.max(0, sinceMs + TOGETHER_MS - clock.monotonicMs());
+  }
+
+  function remember(receiver: Receiver, steps: readonly Step[]): void {
+    const now = clock.monotonicMs();
+    for (const { matter, next } of steps) {
+      const cause = causeOf(matter, next);
+      const before = receiver.recent.get(cause);
+      if (before !== undefined && now - before.sinceMs < TOGETHER_MS) before.count += 1;
+      else receiver.recent.set(cause, { sinceMs: now, count: 1 });
+    }
   }
 
   /** Undefined: nothing now. */
@@ -179,7 +215,9 @@ export function createNotifier(deps: NotifyDeps): Notifier {
   function nextDueMs(matter: DueMatter, nowMs: number): number | undefined {
     const unsent = receivers.filter((receiver) => nextFor(receiver, matter, nowMs) !== undefined);
     if (unsent.length > 0) {
-      const pauses = unsent.map(({ pausedUntilMs }) => Math.max(0, pausedUntilMs - clock.monotonicMs()));
+      const pauses = unsent.map((receiver) =>
+        Math.max(0, receiver.pausedUntilMs - clock.monotonicMs(), heldBackMs(receiver, matter, nowMs)),
+      );
       return nowMs + Math.min(...pauses);
     }
     if (matter.resolvedAtMs !== undefined || !isLasting(matter.content)) return undefined;
@@ -197,6 +235,7 @@ export function createNotifier(deps: NotifyDeps): Notifier {
     const about = { origin: new URL(receiver.url).origin, format, matters: steps.map(({ matter }) => matter.id) };
     if (problem === undefined) {
       receiver.failures = 0;
+      remember(receiver, steps);
       log.info({ ...about, event: first?.event, level: first?.level }, 'people were notified');
       return true;
     }
@@ -227,6 +266,10 @@ export function createNotifier(deps: NotifyDeps): Notifier {
   };
 }
 
+/** A machine gets each matter by itself, and an incident is closed by its own key. */
+const isAlone = ({ format }: NotifyTarget, event: Notice['event']): boolean =>
+  format === 'generic' || (format === 'pagerduty' && event === 'resolved');
+
 /** Machines get one matter at a time; people get all of them in one message, if many come at once. */
 function grouped(receiver: NotifyTarget, steps: readonly Step[]): readonly (readonly [Step, ...Step[]])[] {
   const alone = (list: readonly Step[]) => list.map((step): [Step] => [step]);
@@ -234,9 +277,9 @@ function grouped(receiver: NotifyTarget, steps: readonly Step[]): readonly (read
   return (['opened', 'reminder', 'resolved'] as const).flatMap((event) => {
     const ofEvent = steps.filter(({ notice }) => notice.event === event);
     const [first, ...rest] = ofEvent;
-    // An incident is closed by its own key.
-    const isOnePager = receiver.format === 'pagerduty' && event === 'resolved';
-    return first === undefined || isOnePager || ofEvent.length <= MOST_SINGLE ? alone(ofEvent) : [[first, ...rest]];
+    return first === undefined || isAlone(receiver, event) || ofEvent.length <= MOST_SINGLE
+      ? alone(ofEvent)
+      : [[first, ...rest]];
   });
 }
 

@@ -43,6 +43,31 @@ describe('the notifier', () => {
     ]);
   });
 
+  it('sends Slack a dozen messages for 600 flows that one cause parks within five minutes, and another cause at once', async () => {
+    const { store, notifier } = await process({ targets: targetsOf(`slack:${receiver.url}/slack`) });
+    for (let round = 0; round < 300; round += 1) {
+      await park(store, `crypto-send/one-${round}`);
+      await park(store, `crypto-send/two-${round}`);
+      await notifier.round();
+      temporary.clock.advance(1_000);
+    }
+    temporary.clock.advance(2 * MINUTE);
+    await notifier.round();
+    const texts = receiver.received.map(({ body }) => String(body.text));
+    expect(texts.length).toBeLessThanOrEqual(15);
+    const together = texts.flatMap((text) => Number(/(\d+) × no_settlement/.exec(text)?.[1] ?? 1));
+    expect(together.reduce((sum, one) => sum + one, 0)).toBe(600);
+    const content = {
+      kind: 'parked',
+      flowId: 'onramp/o',
+      since: '2026-01-01T00:00:00.000Z',
+      reason: 'conflict',
+    } as const;
+    await store.matters.open('parked/onramp/o/2026-01-01T00:00:00.000Z', content);
+    await notifier.round();
+    expect(receiver.received.at(-1)?.body.text).toContain('onramp/o');
+  });
+
   it('raises a PagerDuty incident to critical with a reminder, and links the runbook at DOCS_URL', async () => {
     const pager = `pagerduty:${receiver.url.replace('http://', `http://${ROUTING_KEY}@`)}/pager`;
     const places = { gatewayUrl: 'https://towline.example', namespace: 'default', docsUrl: 'https://docs.example/v1' };
