@@ -11,6 +11,8 @@ const { EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED } = proto.temporal.api.enums.v1.E
 
 /** Of the child workflow `callbackDelivery`: test/callbacks replays it. */
 const REPLAYED_ELSEWHERE = ['noteUndelivered', 'noteTriedAgain'];
+/** The last step of an end in the engine that is being built: no flow has called it yet. */
+const NOT_CALLED_YET = ['voidAll'];
 
 describe('recorded histories', () => {
   let recordings: readonly Recording[] = [];
@@ -30,7 +32,8 @@ describe('recorded histories', () => {
     expect(new Set(recordings.map(({ workflowId }) => parseFlowId(workflowId)?.kind))).toEqual(new Set(FLOW_KINDS));
     const called = new Set(recordings.flatMap(activitiesOf));
     const nothing = new Proxy({}, { get: (_, member) => (member === 'then' ? undefined : nothing) }) as ActivityDeps;
-    expect(Object.keys(createActivities(nothing)).filter((name) => !called.has(name))).toEqual(REPLAYED_ELSEWHERE);
+    const uncalled = Object.keys(createActivities(nothing)).filter((name) => !called.has(name));
+    expect(uncalled).toEqual([...NOT_CALLED_YET, ...REPLAYED_ELSEWHERE]);
     expect(called).toContain('submitCardDeposit');
   });
 
