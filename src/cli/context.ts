@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import { readEnvironment, type Environment } from '../config/index.js';
+import { readEnvironment, type Environment } from '../config/environment.js';
 import { PERSONS_BY_DEFAULT } from '../protocol/four-eyes.js';
 import { CliError, type ExitCode } from './exit-codes.js';
 

@@ -8,7 +8,7 @@ import {
 } from '../config/index.js';
 import { flowAddress } from '../gateway/http/flow-path.js';
 import { Towline } from '../sdk/index.js';
-import { gatewayUrl } from './wiring/temporal.js';
+import { gatewayUrl } from './wiring/gateway-url.js';
 import { CliError } from './exit-codes.js';
 
 interface GatewayAccess {

@@ -1,75 +1,179 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../package-root.js';
-import { addAccountCommand } from './commands/account.js';
-import { addAcknowledgeCommand } from './commands/acknowledge.js';
-import { addApproveCommand } from './commands/approve.js';
-import { addAuditCommand } from './commands/audit.js';
-import { addCallbacksCommand } from './commands/callbacks.js';
-import { addCancelCommand } from './commands/cancel.js';
-import { addCompletionCommand } from './commands/completion.js';
-import { addDoctorCommand } from './commands/doctor.js';
-import { addEventsCommand } from './commands/events.js';
-import { addGatewayCommand } from './commands/gateway.js';
-import { addGiveCommand } from './commands/give.js';
-import { addKeysCommand } from './commands/keys.js';
-import { addListCommand } from './commands/list.js';
-import { addMigrateCommand } from './commands/migrate.js';
-import { addNotifyCommand } from './commands/notify.js';
-import { addPayCommand } from './commands/pay.js';
-import { addRefundInvoiceCommand } from './commands/refund-invoice.js';
-import { addResolveCommand } from './commands/resolve.js';
-import { addSandboxCommand } from './commands/sandbox.js';
-import { addShowCommand } from './commands/show.js';
-import { addStartCommand } from './commands/start.js';
-import { addStoreCommand } from './commands/store.js';
-import { addTemporalCommand } from './commands/temporal.js';
-import { addUpCommand } from './commands/up.js';
-import { addWaitCommand } from './commands/wait.js';
-import { addWatchCommand } from './commands/watch.js';
-import { addWithdrawCommand } from './commands/withdraw.js';
-import { addWorkerCommand } from './commands/worker.js';
 import type { CliContext, RunCommand } from './context.js';
 import { EXIT, EXIT_CODES_HELP } from './exit-codes.js';
-import { explainError } from './explain-error.js';
 
-/** A new command is one file and one line here. */
-const COMMANDS = {
+type AddCommand = (program: Command, run: RunCommand, context: CliContext) => void;
+type CommandOfProgram = readonly [name: string, summary: string, load: () => Promise<AddCommand>];
+
+/** A new command is one file and one line here. A command's file is loaded only to run it: `list` needs no Temporal. */
+const COMMANDS: Readonly<Record<string, readonly CommandOfProgram[]>> = {
   'Run it:': [
-    addUpCommand,
-    addGatewayCommand,
-    addWorkerCommand,
-    addSandboxCommand,
-    addDoctorCommand,
-    addNotifyCommand,
-    addStoreCommand,
-    addKeysCommand,
-    addMigrateCommand,
-    addTemporalCommand,
+    [
+      'up',
+      'run everything on this machine, and play a demo (npm start)',
+      () => import('./commands/up.js').then(({ addUpCommand }) => addUpCommand),
+    ],
+    [
+      'gateway',
+      'run a gateway: webhooks in, flow operations, codec server',
+      () => import('./commands/gateway.js').then(({ addGatewayCommand }) => addGatewayCommand),
+    ],
+    [
+      'worker',
+      'run a worker: workflows and activities',
+      () => import('./commands/worker.js').then(({ addWorkerCommand }) => addWorkerCommand),
+    ],
+    [
+      'sandbox',
+      'run the sandbox: the service itself, locally',
+      () => import('./commands/sandbox.js').then(({ addSandboxCommand }) => addSandboxCommand),
+    ],
+    [
+      'doctor',
+      'check settings, store, Temporal, service, token and clock',
+      () => import('./commands/doctor.js').then(({ addDoctorCommand }) => addDoctorCommand),
+    ],
+    [
+      'notify',
+      'send a test notification to the receivers of parked flows and alarms',
+      () => import('./commands/notify.js').then(({ addNotifyCommand }) => addNotifyCommand),
+    ],
+    [
+      'store',
+      'back up the store, erase a flow from it; after a restore of it, begin a new epoch',
+      () => import('./commands/store.js').then(({ addStoreCommand }) => addStoreCommand),
+    ],
+    [
+      'keys',
+      'payload keys: what needs them, and how to replace one',
+      () => import('./commands/keys.js').then(({ addKeysCommand }) => addKeysCommand),
+    ],
+    [
+      'migrate',
+      'bring the tables of the store up to date, before a newer release',
+      () => import('./commands/migrate.js').then(({ addMigrateCommand }) => addMigrateCommand),
+    ],
+    [
+      'temporal',
+      'run the Temporal CLI that Towline uses',
+      () => import('./commands/temporal.js').then(({ addTemporalCommand }) => addTemporalCommand),
+    ],
   ],
-  'Flows:': [addStartCommand, addListCommand, addShowCommand, addWatchCommand, addWaitCommand],
+  'Flows:': [
+    [
+      'start',
+      'start a flow from a JSON file',
+      () => import('./commands/start.js').then(({ addStartCommand }) => addStartCommand),
+    ],
+    [
+      'list',
+      'list flows, newest first',
+      () => import('./commands/list.js').then(({ addListCommand }) => addListCommand),
+    ],
+    [
+      'show',
+      'show a flow: state, timeline, and what it waits for',
+      () => import('./commands/show.js').then(({ addShowCommand }) => addShowCommand),
+    ],
+    [
+      'watch',
+      'follow a flow, until it ends or parks',
+      () => import('./commands/watch.js').then(({ addWatchCommand }) => addWatchCommand),
+    ],
+    [
+      'wait',
+      'wait until a flow ends or parks',
+      () => import('./commands/wait.js').then(({ addWaitCommand }) => addWaitCommand),
+    ],
+  ],
   'Decisions:': [
-    addApproveCommand,
-    addPayCommand,
-    addRefundInvoiceCommand,
-    addCancelCommand,
-    addResolveCommand,
-    addWithdrawCommand,
-    addAcknowledgeCommand,
-    addEventsCommand,
-    addCallbacksCommand,
-    addGiveCommand,
-    addAuditCommand,
+    [
+      'approve',
+      'approve the quote of a flow, which then goes on',
+      () => import('./commands/approve.js').then(({ addApproveCommand }) => addApproveCommand),
+    ],
+    [
+      'pay',
+      'pay the invoice of a flow that waits for the order',
+      () => import('./commands/pay.js').then(({ addPayCommand }) => addPayCommand),
+    ],
+    [
+      'refund-invoice',
+      'give a Lightning invoice for the refund of an offramp',
+      () => import('./commands/refund-invoice.js').then(({ addRefundInvoiceCommand }) => addRefundInvoiceCommand),
+    ],
+    [
+      'cancel',
+      'cancel a flow before its money moves',
+      () => import('./commands/cancel.js').then(({ addCancelCommand }) => addCancelCommand),
+    ],
+    [
+      'resolve',
+      'decide a parked flow',
+      () => import('./commands/resolve.js').then(({ addResolveCommand }) => addResolveCommand),
+    ],
+    [
+      'withdraw',
+      'take back an order that waits for a second person',
+      () => import('./commands/withdraw.js').then(({ addWithdrawCommand }) => addWithdrawCommand),
+    ],
+    [
+      'acknowledge',
+      'record that you have seen to what contradicts a flow',
+      () => import('./commands/acknowledge.js').then(({ addAcknowledgeCommand }) => addAcknowledgeCommand),
+    ],
+    [
+      'events',
+      'show the inbox: every webhook and callback, and its state',
+      () => import('./commands/events.js').then(({ addEventsCommand }) => addEventsCommand),
+    ],
+    [
+      'callbacks',
+      'show the callbacks to callers, and send them again',
+      () => import('./commands/callbacks.js').then(({ addCallbacksCommand }) => addCallbacksCommand),
+    ],
+    [
+      'give',
+      'give flows to another name',
+      () => import('./commands/give.js').then(({ addGiveCommand }) => addGiveCommand),
+    ],
+    [
+      'audit',
+      'read and verify the audit log',
+      () => import('./commands/audit.js').then(({ addAuditCommand }) => addAuditCommand),
+    ],
   ],
-  'The account at the service:': [addAccountCommand],
-  'Your shell:': [addCompletionCommand],
-} as const;
+  'The account at the service:': [
+    [
+      'account',
+      'the account at the service: create it, verify, make an API key, set its webhooks',
+      () => import('./commands/account.js').then(({ addAccountCommand }) => addAccountCommand),
+    ],
+  ],
+  'Your shell:': [
+    [
+      'completion',
+      'print a script that completes commands and options in a shell',
+      () => import('./commands/completion.js').then(({ addCompletionCommand }) => addCompletionCommand),
+    ],
+  ],
+};
 
 const ENVIRONMENT_HELP = `
 Flows and decisions go to the gateway at GATEWAY_URL with the token TOWLINE_TOKEN; without them, to the gateway of this
 machine's settings with the token of development.`;
 
-/** The whole command line. */
-export function createProgram(context: CliContext, run: RunCommand): Command {
+/**
+ * The command line: whole, or with one command, and of the others what `--help` shows.
+ *
+ * @param loaded names of the commands to load. @default all
+ */
+export async function createProgram(
+  context: CliContext,
+  run: RunCommand,
+  loaded?: readonly (string | undefined)[],
+): Promise<Command> {
   const program = new Command('towline')
     .description('Durable money flows across a payments service.')
     .version(packageVersion(), '--version', 'print the version')
@@ -84,9 +188,10 @@ export function createProgram(context: CliContext, run: RunCommand): Command {
     .addHelpText('after', `${ENVIRONMENT_HELP}\n${EXIT_CODES_HELP}\n\nExample:\n  towline up`);
 
   for (const [heading, commands] of Object.entries(COMMANDS)) {
-    for (const add of commands) {
-      add(program, run, context);
-      program.commands.at(-1)?.helpGroup(heading);
+    for (const [name, summary, load] of commands) {
+      if (loaded === undefined || loaded.includes(name)) (await load())(program, run, context);
+      else program.command(name);
+      program.commands.at(-1)?.summary(summary).helpGroup(heading);
     }
   }
   return program;
@@ -95,15 +200,20 @@ export function createProgram(context: CliContext, run: RunCommand): Command {
 /** Runs one command line to its exit code. Never rejects. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
   let exitCode: number = EXIT.done;
-  const program = createProgram(context, async (work) => {
+  const run: RunCommand = async (work) => {
     exitCode = await work();
-  });
+  };
+  const asked = args.find((arg) => !arg.startsWith('-'));
+  // Which completes all of them.
+  const program = await createProgram(context, run, asked === 'completion' ? undefined : [asked]);
   try {
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
   } catch (error) {
     // commander has printed it already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.refused;
+    // Knows the errors of everything.
+    const { explainError } = await import('./explain-error.js');
     const explained = explainError(error);
     if (explained === undefined) context.err(error instanceof Error ? (error.stack ?? error.message) : String(error));
     else context.err(context.colors.red(explained.sentence));

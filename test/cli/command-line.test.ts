@@ -26,7 +26,7 @@ const NESTED = [
 
 test('towline has the commands of the design', async () => {
   const names: string[] = [];
-  const program = createProgram({} as never, async () => undefined);
+  const program = await createProgram({} as never, async () => undefined);
   for (const command of program.commands) names.push(command.name());
   expect(names).toEqual(COMMANDS);
 });

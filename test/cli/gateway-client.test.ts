@@ -21,7 +21,9 @@ const view = (state: string, more: object = {}) => ({
   deadlineAt: null,
   parked: null,
   outcome: null,
+  terms: null,
   proposal: null,
+  contradicted: null,
   timeline: [{ at: '2026-01-01T00:00:00.500Z', stage: 'tracking', by: 'service', detail: 'COMPLETED (signature)' }],
   ...more,
 });
@@ -221,7 +223,17 @@ test('towline refund-invoice sends the invoice to its flow', async () => {
 });
 
 test('towline list --json prints what the gateway answered', async () => {
-  const flows = [{ kind: 'bridge-transfer', flowId: FLOW, state: 'completed', startedAt: 'x', closedAt: null }];
+  const flows = [
+    {
+      kind: 'bridge-transfer',
+      flowId: FLOW,
+      state: 'completed',
+      startedAt: 'x',
+      closedAt: null,
+      proposed: null,
+      contradicted: false,
+    },
+  ];
   gateway.answer(200, { flows, next: null });
   const { out } = await run(['list', '--state', 'completed', '--json'], env);
   expect(JSON.parse(out)).toEqual({ flows, next: null });
@@ -229,7 +241,14 @@ test('towline list --json prints what the gateway answered', async () => {
 });
 
 test('towline list shows of each parked flow its reason, how long it waits and its amount, and the command for the next page', async () => {
-  const row = { kind: 'bridge-transfer', reference: 'r', startedAt: '2026-01-01T00:00:00.000Z', closedAt: null };
+  const row = {
+    kind: 'bridge-transfer',
+    reference: 'r',
+    startedAt: '2026-01-01T00:00:00.000Z',
+    closedAt: null,
+    proposed: null,
+    contradicted: false,
+  };
   const since = new Date(Date.now() - 26 * 3_600_000).toISOString();
   const parked = {
     ...row,
@@ -302,4 +321,26 @@ describe('the access of towline to its gateway:', () => {
     expect(code).toBe(1);
     expect(err).toContain('TOWLINE_TOKEN');
   });
+});
+
+test('towline resolve that only proposes says so first, with how another person confirms it, and exits with 6', async () => {
+  const proposal = {
+    id: 'ord_1',
+    action: 'mark-completed',
+    by: 'ann',
+    note: 'seen',
+    at: '2026-01-01T00:00:00.000Z',
+    expiresAt: '2026-01-02T00:00:00.000Z',
+    confirmedBy: null,
+    confirm: `towline resolve ${FLOW} mark-completed --note "why"`,
+    withdraw: `towline withdraw ${FLOW}`,
+  };
+  gateway.answer(202, { ...parked, proposal });
+  const proposed = await run(['resolve', FLOW, 'mark-completed', '--note', 'seen', '--yes'], env);
+  expect(proposed.code).toBe(6);
+  const [first, second] = proposed.out.split('\n');
+  expect(first).toContain(proposal.expiresAt);
+  expect(second).toContain(proposal.confirm);
+  gateway.answer(200, { ...parked, proposal: null });
+  expect((await run(['resolve', FLOW, 'mark-completed', '--note', 'seen', '--yes'], env)).code).toBe(0);
 });

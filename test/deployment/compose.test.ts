@@ -142,7 +142,7 @@ describe('docker-compose.yml', () => {
     ]);
   });
 
-  it('starts ours by commands of the command line, with settings that are documented', () => {
+  it('starts ours by commands of the command line, with settings that are documented', async () => {
     const context = {
       env: {},
       out: () => {},
@@ -151,7 +151,7 @@ describe('docker-compose.yml', () => {
       colors: pc.createColors(false),
       stdin: () => Promise.resolve(''),
     };
-    const commands = createProgram(context, async () => {}).commands.map((command) => command.name());
+    const commands = (await createProgram(context, async () => {})).commands.map((command) => command.name());
     const documented = read('docs/settings.md').matchAll(/^\| `([A-Z_]+)` /gm);
     const known = new Set([...documented].map(([, name]) => name));
     for (const [, { command = [], environment = {} }] of ours) {

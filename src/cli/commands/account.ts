@@ -11,7 +11,6 @@ import { systemClock } from '../../clock.js';
 export function addAccountCommand(program: Command, run: RunCommand, context: CliContext): void {
   const account = program
     .command('account')
-    .summary('the account at the service: create it, verify, make an API key, set its webhooks')
     .description(
       'Operations on the account at the service, each tried once. Answers hold secrets: they go to a file that only you ' +
         'can read. The exit code 3 says that the outcome is unknown; the sentence with it says what to look at.',

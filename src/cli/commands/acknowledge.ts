@@ -12,7 +12,6 @@ interface Options extends PrintOptions {
 export function addAcknowledgeCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('acknowledge')
-    .summary('record that you have seen to what contradicts a flow')
     .description(
       'A proven event, or an answer, says that a flow ended otherwise than it did: the alarm stays until a person has seen to ' +
         'it. This records who did, and why, and ends the alarm. The state of the flow stays as it is. It needs the role operator.',

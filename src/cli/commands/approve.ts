@@ -13,7 +13,6 @@ interface Options extends PrintOptions {
 export function addApproveCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('approve')
-    .summary('approve the quote of a flow, which then goes on')
     .description('Approves the quote that a flow waits with ("approval": "required" in its input). Money moves then.')
     .argument('<flow>', FLOW_ARGUMENT)
     .option('--note <text>', 'why; kept with the flow')

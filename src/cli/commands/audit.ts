@@ -29,7 +29,6 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
   const client = () => createGatewayClient(gatewayAccess(context.env));
   const audit = program
     .command('audit')
-    .summary('read and verify the audit log')
     .description(
       'The audit log: who started, ordered, was refused, decoded and read what. Append-only, and chained by hashes.',
     )

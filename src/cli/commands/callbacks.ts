@@ -12,7 +12,6 @@ export function addCallbacksCommand(program: Command, run: RunCommand, context: 
   const client = () => createGatewayClient(gatewayAccess(context.env));
   const callbacks = program
     .command('callbacks')
-    .summary('show the callbacks to callers, and send them again')
     .description(
       'The callbacks of one flow to its caller; without a flow, those that could not be delivered, and receivers that do not answer.',
     )

@@ -12,7 +12,6 @@ interface Options extends PrintOptions {
 export function addCancelCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('cancel')
-    .summary('cancel a flow before its money moves')
     .description('Cancels a flow. Once money may have moved this is refused: the exit code is then 1.')
     .argument('<flow>', FLOW_ARGUMENT)
     .option('--note <text>', 'why; kept with the flow')

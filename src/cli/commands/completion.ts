@@ -10,7 +10,6 @@ type Shell = (typeof SHELLS)[number];
 export function addCompletionCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('completion')
-    .summary('print a script that completes commands and options in a shell')
     .description('Prints a script for your shell. It completes commands, their options, and the kinds of flow.')
     .argument('<shell>', SHELLS.join(', '), oneOfArgument(SHELLS))
     .addHelpText(

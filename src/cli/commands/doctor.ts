@@ -13,7 +13,6 @@ interface Options extends PrintOptions {
 export function addDoctorCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('doctor')
-    .summary('check settings, store, Temporal, service, token and clock')
     .description(
       'Checks settings, store, Temporal, the service with its token, and the clocks, and explains the settings that ' +
         'only the service and the settlement provider can answer. It moves no money.',

@@ -23,7 +23,6 @@ export function addEventsCommand(program: Command, run: RunCommand, context: Cli
   const client = () => createGatewayClient(gatewayAccess(context.env));
   const events = program
     .command('events')
-    .summary('show the inbox: every webhook and callback, and its state')
     .description('The inbox: every webhook and callback that came, and its state.')
     .addHelpText('after', '\nExample:\n  towline events list --state unverified');
 

@@ -26,7 +26,6 @@ import { openTracing } from '../wiring/tracing.js';
 export function addGatewayCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('gateway')
-    .summary('run a gateway: webhooks in, flow operations, codec server')
     .description(
       'Runs one gateway process: on GATEWAY_PORT for backends and people, on INBOUND_PORT for webhooks, which it takes while Temporal is down.',
     )

@@ -12,7 +12,6 @@ interface Options extends PrintOptions {
 export function addGiveCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('give')
-    .summary('give flows to another name')
     .description('Gives flows to another name, which sees and orders them from then on. It needs the role admin.')
     .argument('<flow...>', FLOW_ARGUMENT)
     .requiredOption('--to <name>', 'of a gateway token, or "oidc:" and the name of a person')

@@ -39,10 +39,7 @@ export type KeyVerdict =
   | 'droppable';
 
 export function addKeysCommand(program: Command, run: RunCommand, context: CliContext): void {
-  const keys = program
-    .command('keys')
-    .summary('payload keys: what needs them, and how to replace one')
-    .addHelpText('after', '\nExample:\n  towline keys list');
+  const keys = program.command('keys').addHelpText('after', '\nExample:\n  towline keys list');
   keys
     .command('list')
     .description('Which payload keys the store and the histories in Temporal still need. Reads, and changes nothing.')

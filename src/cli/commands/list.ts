@@ -11,7 +11,6 @@ import { systemClock } from '../../clock.js';
 export function addListCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('list')
-    .summary('list flows, newest first')
     .description('Lists flows, newest first. A flow that has just changed may be listed as before for a second.')
     .option('--kind <kind>', 'only this kind', oneOfArgument(FLOW_KINDS))
     .option('--state <state>', `only this state: ${FLOW_STATES.join(', ')}`, oneOfArgument(FLOW_STATES))

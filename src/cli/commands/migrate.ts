@@ -14,7 +14,6 @@ const ROLE = /^[a-z_][a-z0-9_]{0,62}$/;
 export function addMigrateCommand(program: Command, run: RunCommand, { env, out }: CliContext): void {
   program
     .command('migrate')
-    .summary('bring the tables of the store up to date, before a newer release')
     .description(
       'Brings the tables of the store up to date, however long it takes. Gateways and workers of the release before go on ' +
         'meanwhile and after it. They never do this to a store that is in use; an empty one gets its tables at the first start.',

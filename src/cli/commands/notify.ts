@@ -12,7 +12,6 @@ import { systemClock } from '../../clock.js';
 export function addNotifyCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('notify')
-    .summary('send a test notification to the receivers of parked flows and alarms')
     .description(
       'Sends one test notification to each of NOTIFY_URLS, and one heartbeat to HEARTBEAT_URL, as gateways and workers ' +
         'with these settings would, and says who took it.',

@@ -9,7 +9,6 @@ import { flowText } from '../flow-text.js';
 export function addPayCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('pay')
-    .summary('pay the invoice of a flow that waits for the order')
     .description(
       'Has the invoice of an invoice-payment paid, once: the same order again changes nothing, another one is refused.',
     )

@@ -8,7 +8,6 @@ import { print, type PrintOptions } from '../print.js';
 export function addRefundInvoiceCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('refund-invoice')
-    .summary('give a Lightning invoice for the refund of an offramp')
     .description(
       'Gives the flow of an offramp an invoice of the recipient of the refund. It is checked, and shown to a person who ' +
         'hands it to the service.',

@@ -15,7 +15,6 @@ interface Options extends PrintOptions {
 export function addResolveCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('resolve')
-    .summary('decide a parked flow')
     .description(
       'Gives a parked flow one of the orders that it lists (towline show). Needs a token of an operator. An order that needs two ' +
         'persons is proposed by the first; another one confirms it by the same command.',

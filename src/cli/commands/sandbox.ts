@@ -10,7 +10,6 @@ import { createProcessLogger } from '../wiring/dependencies.js';
 export function addSandboxCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('sandbox')
-    .summary('run the sandbox: the service itself, locally')
     .description('Runs the sandbox on SANDBOX_HOST and SANDBOX_PORT. GET /_sandbox lists what can be controlled.')
     .addHelpText('after', '\nExample:\n  SANDBOX_PORT=8401 towline sandbox')
     .action(() => run(() => runSandbox(context)));

@@ -8,7 +8,6 @@ import { print, type PrintOptions } from '../print.js';
 export function addShowCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('show')
-    .summary('show a flow: state, timeline, and what it waits for')
     .description('Shows a flow: its state, its timeline and, if it is parked, the evidence and the legal actions.')
     .argument('<flow>', FLOW_ARGUMENT)
     .option('--json', 'print JSON')

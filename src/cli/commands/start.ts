@@ -16,7 +16,6 @@ interface Options extends PrintOptions {
 export function addStartCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('start')
-    .summary('start a flow from a JSON file')
     .description(
       'Starts the flow of an input, or finds the flow that the same input started before: repeating it is safe. ' +
         'The same reference with another input is refused.',

@@ -15,7 +15,6 @@ import { identityOf, openTemporal } from '../wiring/temporal.js';
 export function addStoreCommand(program: Command, run: RunCommand, context: CliContext): void {
   const store = program
     .command('store')
-    .summary('back up the store, erase a flow from it; after a restore of it, begin a new epoch')
     .addHelpText('after', '\nExample:\n  towline store backup /backups/store-2026-11-24.db');
   store
     .command('backup')

@@ -19,7 +19,6 @@ import { temporalAddress } from '../wiring/temporal.js';
 export function addTemporalCommand(program: Command, run: RunCommand, context: CliContext): void {
   const temporal = program
     .command('temporal')
-    .summary('run the Temporal CLI that Towline uses')
     .description(
       "Runs Temporal's own command line, the one that `towline up` found or built, against the Temporal server of the " +
         'settings. Everything after `temporal` is handed to it as it is.',

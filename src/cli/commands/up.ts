@@ -10,7 +10,6 @@ interface Options {
 export function addUpCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('up')
-    .summary('run everything on this machine, and play a demo (npm start)')
     .description(
       'Finds or starts a Temporal server, starts the sandbox (if SERVICE_BASE_URL is not set), a gateway and a ' +
         'worker, plays flows of every kind against the sandbox, and stays up until Ctrl-C. State is kept in TOWLINE_HOME.',

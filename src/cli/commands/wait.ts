@@ -14,7 +14,6 @@ interface Options extends PrintOptions {
 export function addWaitCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('wait')
-    .summary('wait until a flow ends or parks')
     .description('Waits until a flow ends or parks, with progress on stderr, and shows it. The exit code says which.')
     .argument('<flow>', FLOW_ARGUMENT)
     .option('--timeout <seconds>', 'give up after that many seconds', numberArgument(0, 31_536_000))

@@ -11,7 +11,6 @@ const EVERY_MS = 1_000;
 export function addWatchCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('watch')
-    .summary('follow a flow, until it ends or parks')
     .description("Prints a flow's timeline as it grows, until the flow ends or parks. The exit code says which.")
     .argument('<flow>', FLOW_ARGUMENT)
     .option('--json', 'print each entry as a line of JSON')

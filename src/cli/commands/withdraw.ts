@@ -12,7 +12,6 @@ interface Options extends PrintOptions {
 export function addWithdrawCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('withdraw')
-    .summary('take back an order that waits for a second person')
     .description(
       'Takes back an order that one person gave and another one has to confirm. It needs the permission to give that order.',
     )

@@ -27,7 +27,6 @@ import { openTracing } from '../wiring/tracing.js';
 export function addWorkerCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('worker')
-    .summary('run a worker: workflows and activities')
     .description('Runs one worker process. Any number of them may run against one Temporal namespace.')
     .option(
       '--queues <names>',

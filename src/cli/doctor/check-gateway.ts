@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/index.js';
 import type { Store } from '../../store/store.js';
-import { gatewayUrl } from '../wiring/temporal.js';
+import { gatewayUrl } from '../wiring/gateway-url.js';
 import { callbackSecrets } from '../../callbacks/index.js';
 import { type Finding, good, note } from './finding.js';
 

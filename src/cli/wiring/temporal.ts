@@ -66,11 +66,3 @@ export function uiUrlOf(settings: Pick<Settings, 'temporal'>): string | undefine
 export function uiLink(uiUrl: string, namespace: string, flowId: string): string {
   return `${uiUrl}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(flowId)}`;
 }
-
-const EVERYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
-
-/** The gateway of these settings, as a process of the same machine reaches it. */
-export function gatewayUrl({ gatewayHost, gatewayPort }: Pick<Settings, 'gatewayHost' | 'gatewayPort'>): string {
-  const host = EVERYWHERE[gatewayHost] ?? (gatewayHost.includes(':') ? `[${gatewayHost}]` : gatewayHost);
-  return `http://${host}:${gatewayPort}`;
-}
