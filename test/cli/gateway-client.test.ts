@@ -323,6 +323,27 @@ describe('the access of towline to its gateway:', () => {
   });
 });
 
+test('towline list prints the flow that was started last first, whatever the order of Temporal', async () => {
+  const row = {
+    kind: 'onramp',
+    reference: 'r',
+    state: 'completed',
+    closedAt: null,
+    proposed: null,
+    contradicted: false,
+  };
+  const flows = ['2026-01-01', '2026-01-03', '2026-01-02'].map((day) => ({
+    ...row,
+    flowId: `onramp/${day}`,
+    amount: null,
+    currency: null,
+    startedAt: `${day}T00:00:00.000Z`,
+  }));
+  gateway.answer(200, { flows, next: null });
+  const { out } = await run(['list'], env);
+  expect(out.match(/onramp\/[\d-]+/g)).toEqual(['onramp/2026-01-03', 'onramp/2026-01-02', 'onramp/2026-01-01']);
+});
+
 test('towline resolve that only proposes says so first, with how another person confirms it, and exits with 6', async () => {
   const proposal = {
     id: 'ord_1',

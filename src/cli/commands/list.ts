@@ -11,7 +11,10 @@ import { systemClock } from '../../clock.js';
 export function addListCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('list')
-    .description('Lists flows, newest first. A flow that has just changed may be listed as before for a second.')
+    .description(
+      'Lists flows, newest first within the page; of several pages, the first ones have the flows that still run. A flow that has ' +
+        'just changed may be listed as before for a second.',
+    )
     .option('--kind <kind>', 'only this kind', oneOfArgument(FLOW_KINDS))
     .option('--state <state>', `only this state: ${FLOW_STATES.join(', ')}`, oneOfArgument(FLOW_STATES))
     .option(
@@ -30,7 +33,9 @@ export function addListCommand(program: Command, run: RunCommand, context: CliCo
     .action(({ json = false, ...query }: ListQuery & PrintOptions) =>
       run(async () => {
         const answer = await createGatewayClient(gatewayAccess(context.env)).list(query);
-        print(context, { json }, answer, (page) => pageText(context, page));
+        // Temporal gives those that run first, and then the latest to end.
+        const flows = answer.flows.toSorted((one, other) => other.startedAt.localeCompare(one.startedAt));
+        print(context, { json }, { ...answer, flows }, (page) => pageText(context, page));
         return EXIT.done;
       }),
     );
