@@ -47,6 +47,12 @@ export function createErasure({ db, sealed }: { readonly db: SqlConnection; read
           sql: `UPDATE audit SET details = NULL WHERE flow_id = ? AND kind <> 'erase' AND details IS NOT NULL`,
           params: [flowId],
         },
+        {
+          // What people were notified of, by `proposedMatterId`.
+          sql: `DELETE FROM matters WHERE id IN
+                (SELECT 'proposed/' || id || '/' || flow_id FROM proposals WHERE flow_id = ?)`,
+          params: [flowId],
+        },
         { sql: `DELETE FROM proposals WHERE flow_id = ?`, params: [flowId] },
         ...keys.map((key) => ({
           sql: `UPDATE claim_orders SET note = ? WHERE account = ? AND operation = ? AND reference = ?`,

@@ -78,16 +78,16 @@ describe('invoices through the proxy', () => {
     const reference = newReference('elsewhere');
     const direct = callerOf(stack.sandbox.url, SERVICE_TOKEN);
     const { body } = await direct.post(PATHS.invoice, invoiceBody(reference));
-    // The reconciler expects a claim for each execution: this is the claim of the one that generated it.
-    const claim = { account: 'default', operation: 'createInvoice', reference };
-    const flowId = `invoice-payment/${reference}`;
-    await stack.store.claims.reserve(claim, { owner: 'elsewhere', flowId, fingerprint: 'of elsewhere' });
-    await stack.store.claims.recordAnswer(claim, body['data']);
     const paid = await caller.post(PATHS.pay, paymentBody(reference));
     expect(paid).toMatchObject({ status: 200, body: { data: { referenceId: reference } } });
     expect((await caller.post(PATHS.pay, paymentBody(reference))).status).toBe(200);
     expect((await ended(reference)).body).toMatchObject({ state: 'completed' });
     expect(await executions('payInvoice', reference)).toBe(1);
+    // The reconciler expects a claim for each execution: this is the claim of the one that generated it.
+    const claim = { account: 'default', operation: 'createInvoice', reference };
+    const flowId = `invoice-payment/${reference}`;
+    await stack.store.claims.reserve(claim, { owner: 'elsewhere', flowId, fingerprint: 'of elsewhere' });
+    await stack.store.claims.recordAnswer(claim, body['data']);
     // That reference is in use by now: generating another invoice under it is another request.
     expect((await caller.post(PATHS.invoice, invoiceBody(reference))).status).toBe(409);
   });
