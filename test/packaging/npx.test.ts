@@ -25,20 +25,23 @@ describe('npx towline, in the folder of a clone', () => {
       JSON.stringify({ ...manifest, bin, dependencies: {}, devDependencies: {} }),
     );
     await cp(join(root, 'tools'), join(clone, 'tools'), { recursive: true });
+    await cp(join(root, 'src', 'cli', 'program.ts'), join(clone, 'src', 'cli', 'program.ts'));
   });
   afterAll(() => Promise.all([clone, cache].map((folder) => rm(folder, { recursive: true, force: true }))));
 
-  const npx = () =>
-    runProgram('npx', ['towline', '--help'], {
+  const npx = (argument: string) =>
+    runProgram('npx', ['towline', argument], {
       cwd: clone,
       env: { npm_config_cache: cache, npm_config_offline: 'true', npm_config_update_notifier: 'false' },
     });
 
   it('names the command to run before anything is built, and runs once it is built, and after it was built again', async () => {
-    expect(await npx()).toMatchObject({ code: 1, all: expect.stringContaining('npm run build') });
+    const advice = expect.stringContaining('npm run build');
+    expect(await npx('list')).toMatchObject({ code: 1, all: advice });
+    expect(await npx('--help')).toMatchObject({ code: 0, all: advice, out: expect.stringMatching(/^ +list +\S/m) });
     // npm has linked to the command by now, and never does so again.
     await symlink(join(root, 'dist'), join(clone, 'dist'));
-    expect(await npx()).toMatchObject({ code: 0, out: expect.stringMatching(/^Usage: towline /m) });
+    expect(await npx('--help')).toMatchObject({ code: 0, out: expect.stringMatching(/^Usage: towline /m) });
   });
 
   it('needs no right to execute what a build has made', async () => {

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { writeScript } from '../tools/scratch.js';
-import { run, scratchFolder } from './run.js';
+import { run, scratchFolder } from '../cli/run.js';
 
 const folder = await scratchFolder();
 

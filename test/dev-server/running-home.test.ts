@@ -8,7 +8,7 @@ import { Connection } from '@temporalio/client';
 import { openNamespace } from '../harness/namespace.js';
 import { openStore } from '../../src/store/libsql/open.js';
 import { loadOrMakeKeyring } from '../../src/keys/index.js';
-import { run, runProcess, scratchFolder } from './run.js';
+import { run, runProcess, scratchFolder } from '../cli/run.js';
 
 const folder = await scratchFolder();
 /** Stands where a Temporal server usually is, and is somebody else's. */
