@@ -22,8 +22,8 @@ await runMain(async (args) => {
   const checks = isChecked ? await check() : 0;
   if (projects.some((project) => project !== 'unit')) await getServers();
   const jest = join(root, 'node_modules', 'jest', 'bin', 'jest.js');
-  // A worker process that is larger than one byte is replaced by another one after each file.
-  const isolation = isIsolated ? ['--workerIdleMemoryLimit=1'] : [];
+  // With a limit of 0, a worker process is replaced by another one after each file; 1 would be all of the memory.
+  const isolation = isIsolated ? ['--workerIdleMemoryLimit=0'] : [];
   const tests = await runToEnd([jest, ...jestArgs, ...isolation, '--selectProjects', ...projects], { cwd: root });
   return tests || checks;
 });

@@ -20,7 +20,8 @@ export default {
   setupFilesAfterEnv: [...main.setupFilesAfterEnv, '<rootDir>/test/mutants/switch.ts'],
   testEnvironment: '<rootDir>/test/mutants/environment.mjs',
   testSequencer: '<rootDir>/test/mutants/sequencer.mjs',
-  ...(isDryRun ? { maxWorkers: 4, workerIdleMemoryLimit: 1 } : { maxWorkers: 1, bail: 1 }),
+  // A limit of 0: another process for each file.
+  ...(isDryRun ? { maxWorkers: 4, workerIdleMemoryLimit: 0 } : { maxWorkers: 1, bail: 1 }),
   testTimeout: config.testTimeout,
   watchman: false,
   reporters: ['<rootDir>/test/mutants/reporter.mjs'],

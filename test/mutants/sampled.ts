@@ -161,6 +161,8 @@ async function dryRun(
     if (failure !== undefined) return [];
     const reachedIn = (test: string) => reachedBy.get(`${file.path}\n${test}`) ?? new Set();
     const passed = file.tests.filter(({ status }) => status === 'passed');
+    if (passed.length > 0 && !reachedBy.has(`${file.path}\n`))
+      throw new Error(`What the tests of ${name} reach was not recorded.`);
     const each = passed.map((test) => ({ name: test.name, ms: test.ms, reached: reachedIn(test.name) }));
     const setUpMs = Math.max(0, file.ms - each.reduce((sum, { ms }) => sum + ms, 0));
     return [{ name, setUpMs, tests: each, reached: reachedIn(''), runs: 'in parts' }];

@@ -24,7 +24,9 @@ if (active === '' && reachFile !== undefined) {
   afterEach(() => void (test = ''));
   afterAll(() => {
     const file = expect.getState().testPath;
-    const lines = [...reached].map(([name, ids]) => JSON.stringify({ file, test: name, reached: [...ids] }));
+    // One for the file in any case: what is missing was not recorded.
+    const all = new Map([['', new Set<number>()], ...reached]);
+    const lines = [...all].map(([name, ids]) => JSON.stringify({ file, test: name, reached: [...ids] }));
     appendFileSync(reachFile, lines.map((line) => `${line}\n`).join(''));
   });
 }

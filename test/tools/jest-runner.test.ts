@@ -70,6 +70,13 @@ const ONE_AFTER_THE_OTHER = `
   it('is (the) first', () => { runs += 1; expect(runs).toBe(1); });
   it('is second', () => expect(runs).toBe(1));`;
 
+/** Passes in a process that has run no other file like it. */
+const FIRST_OF_ITS_PROCESS = `
+  const seen = Symbol.for('seen');
+  const isFirst = globalThis[seen] === undefined;
+  globalThis[seen] = true;
+  it('is the first of its process', () => expect(isFirst).toBe(true));`;
+
 interface Report {
   readonly numTotalTests: number;
   readonly testResults: readonly {
@@ -95,17 +102,18 @@ beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'towline-jest-')));
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   const setup = join(packageRoot(), 'test', 'setup', 'jest');
-  for (const name of ['tests', 'left-behind', 'alone']) mkdirSync(join(folder, name));
+  for (const name of ['tests', 'left-behind', 'alone', 'isolated']) mkdirSync(join(folder, name));
   write('tests/source.js', 'exports.one = 1;');
   for (const [name, text] of Object.entries(FILES)) write(`tests/${name}.test.js`, text);
   for (const [name, [text]] of Object.entries(LEFT_BEHIND)) write(`left-behind/${name}.test.js`, text);
   const options = { rootDir: folder, transform: {}, watchman: false, workerIdleMemoryLimit: '1GB', cacheDirectory: join(folder, 'cache') }; // prettier-ignore
   const ours = { testRunner: join(setup, 'test-runner.mjs'), testEnvironment: join(setup, 'environment.mjs') };
+  for (const name of ['one', 'two', 'three']) write(`isolated/${name}.test.js`, FIRST_OF_ITS_PROCESS);
   write('alone/one-after-the-other.test.js', ONE_AFTER_THE_OTHER);
   write('alone/package.json', '{"type":"module"}');
   write('package.json', '{}');
   write('jest.json', JSON.stringify({ ...options, testEnvironment: require_('jest-environment-node') }));
-  write('ours.json', JSON.stringify({ ...options, ...ours }));
+  write('ours.json', JSON.stringify({ ...options, ...ours, displayName: 'unit' }));
 });
 afterAll(async () => {
   for (const child of open) {
@@ -118,9 +126,14 @@ afterAll(async () => {
 const require_ = (name: string) => join(packageRoot(), 'node_modules', name, 'build', 'index.js');
 
 /** Jest in that folder. */
-function start(config: 'jest' | 'ours', args: readonly string[], env: Record<string, string> = {}): ChildProcess {
-  const jest = join(packageRoot(), 'node_modules', 'jest', 'bin', 'jest.js');
-  const child = spawn(process.execPath, [jest, '--config', `${config}.json`, '--maxWorkers=2', ...args], {
+function start(
+  config: 'jest' | 'ours',
+  args: readonly string[],
+  env: Record<string, string> = {},
+  program = [join(packageRoot(), 'node_modules', 'jest', 'bin', 'jest.js')],
+): ChildProcess {
+  const settings = ['--config', join(folder, `${config}.json`), '--maxWorkers=2'];
+  const child = spawn(process.execPath, [...program, ...settings, ...args], {
     cwd: folder,
     // This run itself may be one with each test alone.
     env: { ...process.env, TEST_EACH_ALONE: undefined, ...env },
@@ -131,9 +144,14 @@ function start(config: 'jest' | 'ours', args: readonly string[], env: Record<str
   return child;
 }
 
-async function run(config: 'jest' | 'ours', args: readonly string[], env: Record<string, string> = {}): Promise<Run> {
+async function run(
+  config: 'jest' | 'ours',
+  args: readonly string[],
+  env?: Record<string, string>,
+  program?: string[],
+): Promise<Run> {
   const outputFile = join(folder, `${config}-report.json`);
-  const child = start(config, [...args, '--json', `--outputFile=${outputFile}`], env);
+  const child = start(config, [...args, '--json', `--outputFile=${outputFile}`], env, program);
   child.stderr?.resume();
   const [exitCode] = (await once(child, 'close')) as [number];
   return { exitCode, report: JSON.parse(readFileSync(outputFile, 'utf8')) as Report };
@@ -201,6 +219,16 @@ describe('Jest with our test runner', () => {
     };
     expect(await statuses({})).toEqual([0, ['passed', 'passed']]);
     expect(await statuses({ TEST_EACH_ALONE: '1' })).toEqual([1, ['passed', 'failed']]);
+  });
+
+  it('runs each file in a process of its own with npm test -- --isolate', async () => {
+    const npmTest = [join(packageRoot(), 'tools', 'test.mjs'), '--project', 'unit'];
+    const passed = async (...flags: string[]) => {
+      const { report } = await run('ours', ['isolated', ...flags], {}, npmTest);
+      return report.testResults.filter(({ status }) => status === 'passed').length;
+    };
+    expect(await passed()).toBeLessThan(3);
+    expect(await passed('--isolate')).toBe(3);
   });
 
   it('runs a file anew with --watchAll if a source changes, with the source as it is by then', async () => {
