@@ -6,6 +6,7 @@ import { createCallbackActivities, createUndeliveredActivities } from './deliver
 import { createCardActivities } from './card-deposit.js';
 import { createClaimActivities, requireOwnDeployment } from './claims.js';
 import type { ActivityDeps } from './deps.js';
+import { createEngineActivities } from './engine-steps.js';
 import { createFlowStepActivities } from './flow-steps.js';
 import { createInvoicePaidActivities } from './invoice-paid.js';
 import { createOrderActivities } from './orders.js';
@@ -35,6 +36,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createOrderActivities(deps),
     ...createUpkeepActivities(deps),
     ...createFlowStepActivities(deps),
+    ...createEngineActivities(deps),
     ...createUndeliveredActivities(deps),
   });
 }

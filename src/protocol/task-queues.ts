@@ -33,6 +33,7 @@ const QUEUE_OF: Readonly<Record<string, Queue>> = {
   reportSettlement: 'lookups',
   settleUnknown: 'lookups',
   voidTurnedAway: 'lookups',
+  voidTurnedAwayFlow: 'lookups',
   whetherPaid: 'lookups',
   deliverCallback: 'callbacks',
 };

@@ -45,6 +45,8 @@ export interface StackOptions {
   /** Path of a file, or URL of a database. @default a file of its own; a database of its own with `TEST_STORE=postgres` */
   readonly storePath?: string;
   readonly keyring?: Keyring;
+  /** Of workflows, with skipped time alone. @default that of the product */
+  readonly workflowBundle?: string | undefined;
   /** @default one of its own */
   readonly taskQueue?: string;
   /** In every event of its client and its workers. @default the SDK's, which names the process */
@@ -110,7 +112,7 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
   };
   try {
     const storePath = options.storePath ?? (await storeOfItsOwn(folder, closing));
-    const temporal = await openTemporal(isVirtual, {
+    const temporal = await openTemporal(isVirtual, options.workflowBundle, {
       dataConverter,
       taskQueue,
       log,
@@ -242,7 +244,11 @@ async function storeOfItsOwn(folder: string, closing: (() => Promise<unknown>)[]
 const hurried: Clock = { ...systemClock, after: (ms, work) => systemClock.after(ms / 50, work) };
 
 /** Each is loaded where it is used: loading the SDK's worker takes longer than most tests. */
-async function openTemporal(isVirtual: boolean, options: TestTemporalOptions): Promise<TestTemporal> {
-  if (isVirtual) return (await import('./virtual/temporal.js')).openVirtualTemporal();
+async function openTemporal(
+  isVirtual: boolean,
+  bundle: string | undefined,
+  options: TestTemporalOptions,
+): Promise<TestTemporal> {
+  if (isVirtual) return (await import('./virtual/temporal.js')).openVirtualTemporal(bundle);
   return (await import('./real-temporal.js')).openRealTemporal(options);
 }

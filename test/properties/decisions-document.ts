@@ -23,6 +23,9 @@ import {
 import { orderRefusal, POST_ORDERS, refusalOf, TERMINATED_ORDERS } from '../../src/protocol/legal-orders.js';
 import { CLAIMS, OPERATIONS, PHASES, type Move, type Operation, type Phase } from '../../src/protocol/claim-table.js';
 import type { ParkAction } from '../../src/protocol/vocabulary.js';
+import { ORDER_RULES } from '../../workflows/core/orders.js';
+import { RULES } from '../../workflows/core/rules.js';
+import { CONDITIONS } from '../../workflows/core/view.js';
 
 const HEAD = `# Decisions about money
 
@@ -86,6 +89,31 @@ export function decisionsDocument(): string {
     orders(),
     terminated(),
     refunds(),
+    rules(),
+  ].join('\n');
+}
+
+/** The lists of the engine of rules, in their order. */
+function rules(): string {
+  const list = (all: readonly { readonly name: string; readonly says: string }[]): string =>
+    all.map(({ name, says }, index) => `${index + 1}. \`${name}\`: ${says}`).join('\n');
+  const conditions = Object.entries(CONDITIONS).map(([name, says]) => `- \`${name}\`: ${says}`);
+  return [
+    '',
+    '## The rules of a flow',
+    '',
+    'Crypto sends and bank withdrawals are decided by these two lists ([workflows/core](../workflows/core)); the other kinds follow. The first rule that applies says what should be so now. `npm run model` tries every order of faults, events, orders and time against them ([testing.md](testing.md)).',
+    '',
+    list(RULES),
+    '',
+    'If an order of a person has no reply yet, the first of these says what becomes of it, in that situation:',
+    '',
+    list(ORDER_RULES),
+    '',
+    'The conditions that they speak of:',
+    '',
+    ...conditions,
+    '',
   ].join('\n');
 }
 

@@ -21,7 +21,7 @@ export function checkInput(flow: Flow, rawInput: unknown): Promise<FlowPreparati
 }
 
 /** The order to a flow's first activity. */
-export function preparationOf(flow: Flow, input: unknown): PreparationOrder {
+export function preparationOf(flow: Pick<Flow, 'flowId'>, input: unknown): PreparationOrder {
   const fingerprint = workflowInfo().memo?.['fingerprint'];
   const startedWith = typeof fingerprint === 'string' ? fingerprint : null;
   return { flowId: flow.flowId, input, wasReset: wasReset(), startedWith };
@@ -33,7 +33,7 @@ export function wasReset(): boolean {
   return runId !== firstExecutionRunId;
 }
 
-type Checks = Pick<Activities, 'prepareFlow' | 'prepareBridgeTransfer'>;
+type Checks = Pick<Activities, 'prepareFlow' | 'prepareBridgeTransfer' | 'checkFlow'>;
 
 /**
  * Runs a check on the worker that currently runs the flow: one step less on the way to the service's answer. One brief

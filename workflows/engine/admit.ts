@@ -15,7 +15,7 @@ type RequestedAction = Pick<OrderToAdmit, 'update' | 'action' | 'input'>;
  * @throws ApplicationFailure, which refuses the update
  */
 export async function admit<Order extends OrderToAdmit['order']>(
-  flow: Flow,
+  flow: Pick<Flow, 'flowId' | 'timeScale' | 'parked' | 'scaled' | 'view'>,
   requested: RequestedAction,
   order: Order,
   patienceMs: number = STORE_PATIENCE_MS,

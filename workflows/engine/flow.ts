@@ -113,6 +113,8 @@ export interface Flow {
   claims: () => readonly ClaimRef[];
   /** Undefined if no caller wants callbacks. */
   readonly reports: ChangeReports | undefined;
+  /** A submit may come or is in progress, and the flow waits for nothing else. */
+  isSending(): boolean;
   /** Scales a wait of our own, in milliseconds. */
   scaled(ms: number): number;
   /** Enters a stage; the timeline and the UI's current details show it. */
@@ -189,6 +191,7 @@ export function openFlow(kind: FlowKind, rawInput: unknown, carried?: FlowCarrie
     get reports() {
       return reports;
     },
+    isSending: () => flow.money.at === 'claimed' && flow.money.isWaiting !== true,
     scaled: (ms) => Math.max(1, Math.ceil(ms * timeScale)),
     enter(next, code, detail, by = 'flow') {
       stage = next;

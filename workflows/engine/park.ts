@@ -228,7 +228,7 @@ export function legalAction(flow: Flow, action: string): ParkAction | undefined 
  * @param validator refuses at once: that leaves nothing in the history, and does not count for the limit
  */
 export function onUpdate<Answer, Args extends unknown[]>(
-  flow: Flow,
+  flow: Pick<Flow, 'updates' | 'allowPlaintext'>,
   update: UpdateDefinition<Answer, Args>,
   body: (...args: Args) => Promise<Answer>,
   validator: (...args: Args) => void = () => undefined,

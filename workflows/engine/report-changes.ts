@@ -9,7 +9,6 @@ import type { FlowView } from '../../src/protocol/messages.js';
 import { CALLBACK_WORKFLOW, callbackIdOf, CHANGES_SIGNAL } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
 import { timeAfter, hasChanged, toChange } from '../callbacks.js';
-import type { MoneyPhase } from './messages.js';
 import type { CallbackOrder, FlowChange } from '../../src/protocol/callbacks.js';
 
 /** What travels through continue-as-new. */
@@ -31,7 +30,8 @@ interface Reported {
   readonly flowId: string;
   readonly timeScale: number;
   readonly allowPlaintext: boolean;
-  readonly money: MoneyPhase;
+  /** Its POST is under way, and nobody waits for anything else. */
+  isSending(): boolean;
   view(): FlowView;
 }
 
@@ -66,10 +66,8 @@ export function reportChanges(
    * together with its outcome. Simultaneous changes are one change.
    */
   const mayReport = (): boolean => {
-    const { money } = flow;
     const view = flow.view();
-    const isSending = money.at === 'claimed' && money.isWaiting !== true;
-    return (!isSending || view.state !== 'running') && !hasChanged(seen, view);
+    return (!flow.isSending() || view.state !== 'running') && !hasChanged(seen, view);
   };
 
   async function handOn(): Promise<never> {

@@ -205,7 +205,9 @@ const askPerson = (flow: Flow, step: string, why: Cause, isRefused = false): Pro
     throw error;
   });
 
-async function close(flow: Flow, outcome: Outcome): Promise<FlowReport> {
+type Closing = Pick<Flow, 'flowId' | 'timeScale' | 'report'>;
+
+export async function close(flow: Closing, outcome: Outcome): Promise<FlowReport> {
   const report = flow.report();
   if (outcome.state === 'completed' || outcome.state === 'refunded') return report;
   if (outcome.state === 'cancelled') await becomeCancelled(flow);
@@ -218,7 +220,7 @@ async function close(flow: Flow, outcome: Outcome): Promise<FlowReport> {
 }
 
 /** Temporal closes an execution as Cancelled only if its cancellation was requested, so we request it. */
-async function becomeCancelled(flow: Flow): Promise<never> {
+async function becomeCancelled(flow: Closing): Promise<never> {
   const scope = CancellationScope.current();
   if (!scope.consideredCancelled) {
     // Bounded by the Temporal server, which runs this very workflow.

@@ -34,7 +34,7 @@ export const AT_LEAST_MS = 15_000;
  * @param ms before scaling
  */
 export async function within<T>(
-  flow: Flow,
+  flow: Pick<Flow, 'scaled'>,
   ms: number,
   step: () => Promise<T>,
   isOver: () => boolean = () => false,

@@ -13,15 +13,17 @@ import { createPacedTimeline } from './paced-timeline.js';
 
 const notYet = new Error('its workflow task comes first');
 
-let workflows: ReturnType<typeof workflowsOf> | undefined;
+/** By the path of their bundle. */
+const workflows = new Map<string, ReturnType<typeof workflowsOf>>();
 
 /**
  * The simulation's model of Temporal, prompt and without faults, in this process: real workflows and real activities,
  * which call real services and stores. Time is real for those, and is skipped while a test waits for a result or lets
  * time pass, as soon as no activity runs.
  */
-export function openVirtualTemporal(): TestTemporal {
-  workflows ??= workflowsOf(process.env['TEST_WORKFLOW_BUNDLE'] ?? '');
+export function openVirtualTemporal(bundle: string = process.env['TEST_WORKFLOW_BUNDLE'] ?? ''): TestTemporal {
+  const vms = workflows.get(bundle) ?? workflowsOf(bundle);
+  workflows.set(bundle, vms);
   const waiting = new Set<{ readonly workflowId: string; settle(run: Run): void; fail(error: unknown): void }>();
   const broken: unknown[] = [];
   const timeline = createPacedTimeline(
@@ -37,7 +39,7 @@ export function openVirtualTemporal(): TestTemporal {
     timeline,
     trace,
     chance,
-    vms: workflows,
+    vms,
     isTaskLost: () => false,
     completionFault: () => 'none',
     isHeartbeatLost: () => false,

@@ -1,0 +1,132 @@
+import type { Cause } from '../src/protocol/causes.js';
+import type { ClaimState } from '../src/protocol/claim-table.js';
+import type { ClaimSays, Repeat } from '../src/protocol/decisions.js';
+import { claimSays } from '../src/protocol/claim-says.js';
+import { openedIdOf } from '../src/protocol/events.js';
+import type { FlowEvent } from '../src/protocol/messages.js';
+import type { ClaimOrder } from '../src/store/claim.js';
+import {
+  createClaimActivities,
+  keyOf,
+  requireOwnDeployment,
+  type ClosingOrder,
+  type PostOrdered,
+  type UnsentOrder,
+  type WhyNotClosed,
+} from './claims.js';
+import type { ActivityDeps } from './deps.js';
+import { retryLater, storing, withFallback } from './failures.js';
+import { createFlowStepActivities } from './flow-steps.js';
+import { createTurnedAwayActivities } from './turned-away.js';
+import type { ClaimRef, FlowPreparation, PreparationOrder } from './types.js';
+import { createVoidAllActivities } from './void-all.js';
+
+/** What a transaction on a claim answers, in the words of the flow. */
+export interface ClaimAnswer extends Pick<ClaimState, 'sent'> {
+  readonly claim: ClaimSays;
+}
+
+export interface FlowChecked {
+  readonly prepared: FlowPreparation;
+  /** By the name of the step. */
+  readonly claims: Readonly<Record<string, ClaimAnswer & { readonly repeat: Repeat }>>;
+}
+
+export interface VoidOrder extends UnsentOrder {
+  readonly reviewedEventIds: readonly string[];
+  readonly timeScale: number;
+}
+
+export interface Voided {
+  readonly isDone: boolean;
+  /** By their operation. */
+  readonly claims: Readonly<Record<string, ClaimAnswer>>;
+  readonly events: readonly FlowEvent[];
+}
+
+/** The steps of the one engine (`workflows/core`) that the store carries out: each answers with what the claim is then. */
+export function createEngineActivities(deps: ActivityDeps) {
+  const { claims } = deps.store;
+  const old = createClaimActivities(deps);
+  const steps = createFlowStepActivities(deps);
+  const ends = createVoidAllActivities(deps);
+  const turnedAway = createTurnedAwayActivities(deps);
+  const answerOf = async (ref: ClaimRef): Promise<ClaimAnswer> => {
+    const found = await storing(() => claims.get(keyOf(deps, ref)));
+    return toAnswer(found ?? { phase: 'absent', sent: 'nothing' });
+  };
+
+  const voidFlow = async (order: VoidOrder, isNews: (claim: ClaimAnswer) => boolean): Promise<Voided> => {
+    const { isDone, claims: found, events } = await ends.voidAll(order);
+    const read = Object.fromEntries(found.map(({ operation, ...state }) => [operation, toAnswer(state)]));
+    const hasCome = events.some(({ id, trusted }) => trusted && !order.reviewedEventIds.includes(openedIdOf(id)));
+    if (!isDone && !hasCome && !Object.values(read).some(isNews))
+      throw retryLater('not_voided', 'nothing shows yet whether its claims can be voided');
+    return { isDone, claims: read, events };
+  };
+
+  return {
+    /** Checks the input, and reads the flow's claims: an earlier run of it may have sent. */
+    checkFlow: (order: PreparationOrder): Promise<FlowChecked> =>
+      withFallback(async () => {
+        const prepared = await steps.prepareFlow(order);
+        const found = await Promise.all(
+          Object.entries(prepared.steps).map(
+            async ([step, { claim }]) =>
+              [step, { ...(await answerOf(claim)), repeat: deps.repeatSettingOf(claim.operation) }] as const,
+          ),
+        );
+        return { prepared, claims: Object.fromEntries(found) };
+      }),
+
+    /** Voids all claims of the flow, or none, in the transaction that reads its inbox. */
+    voidFlow: (order: VoidOrder): Promise<Voided> =>
+      voidFlow(order, ({ claim, sent }) => claim !== 'free' && (claim !== 'reserved' || sent !== 'nothing')),
+
+    /** The same after a lookup of what the service turned away. Tried again while nothing explains why they are not void. */
+    async voidTurnedAwayFlow(order: VoidOrder): Promise<Voided> {
+      const { reason, timeScale } = order;
+      for (const claim of order.claims) await turnedAway.voidTurnedAway({ ...claim, reason, timeScale });
+      return voidFlow(order, ({ claim }) => claim !== 'free' && claim !== 'reserved');
+    },
+
+    /** Opens a claim in `sending` for another send. `isTaken`: the next send may be made, also if none was ever marked. */
+    async orderAnotherSend(order: PostOrdered): Promise<ClaimAnswer & { readonly isTaken: boolean }> {
+      const isTaken = await old.orderSendAgain(order);
+      return { isTaken, ...(await answerOf(order)) };
+    },
+
+    /** Takes an ordered send back: from then on nothing is sent under the claim. */
+    async takeOrderBack(order: ClaimRef & { readonly order: ClaimOrder }): Promise<ClaimAnswer> {
+      await old.holdBack(order);
+      return answerOf(order);
+    },
+
+    /** A person declares that it was not executed. */
+    async closeAsNotExecuted(order: PostOrdered): Promise<ClaimAnswer> {
+      await old.closeNotExecuted(order);
+      return answerOf(order);
+    },
+
+    /** A person decides how the flow ended: closes all of its claims, or none. Null: they are closed. */
+    async closeByLastWord(order: ClosingOrder): Promise<Cause | null> {
+      for (const claim of order.claims) await requireOwnDeployment(deps, claim);
+      const [why] = await old.closeByOrder(order);
+      return why === undefined ? null : NOT_CLOSED[why];
+    },
+  };
+}
+
+const toAnswer = ({ phase, sent }: ClaimState): ClaimAnswer => ({ claim: claimSays({ phase, sent }), sent });
+
+const NOT_CLOSED: Readonly<Record<WhyNotClosed, Cause>> = {
+  contradicted: {
+    code: 'event_came',
+    text: 'an event that came in at this moment may say otherwise: order it again',
+  },
+  unmatched: {
+    code: 'event_being_matched',
+    text: 'a webhook under its reference is being matched, and may say otherwise: order it again',
+  },
+  'under-way': { code: 'post_under_way', text: 'a POST of it may be under way: order it again' },
+};

@@ -1,0 +1,97 @@
+import type { Known } from '../../workflows/core/known.js';
+import { SETTLE_MS, type World } from './world.js';
+
+/**
+ * Two states with the same key behave alike: times are relative to now, a reading is of this turn or not, and what no
+ * rule reads is left out.
+ */
+export function keyOf(w: World): string {
+  const { known, nowMs, post } = w;
+  const ahead = (ms: number): number => Math.max(0, ms - nowMs);
+  const isFresh = (turn: number | undefined): boolean => turn === known.turn;
+  const { claim } = post;
+  return JSON.stringify([
+    known.input,
+    ahead(known.deadlineAtMs),
+    Object.values(known.requests).map((one) => [
+      one.claim,
+      one.sent,
+      one.answer,
+      one.byClaim,
+      one.unwritten,
+      one.proofWritten,
+      one.lookup && [one.lookup.says, isFresh(one.lookup.turn), one.lookup.askedAtMs >= known.deadlineAtMs],
+      one.windowOver,
+      [...one.words].sort(),
+      one.saidToExist,
+      ahead(one.underWayUntilMs),
+      one.repeat,
+      one.maybeTwice,
+      one.isOther,
+      one.unasked,
+      one.holdBackFailed,
+      (known.inbox?.askedAtMs ?? -1) >= one.underWayUntilMs,
+    ]),
+    known.inbox && [known.inbox.says, isFresh(known.inbox.turn), known.inbox.askedAtMs >= known.deadlineAtMs],
+    known.stop && [
+      known.stop.for,
+      known.stop.says,
+      isFresh(known.stop.turn),
+      known.stop.order !== null && isOpen(known, known.stop.order),
+    ],
+    known.events.map(({ event, said, atMs }) => [event.id, said, ahead(atMs + known.graceMs)]),
+    known.orders
+      .filter(isOfWeight)
+      .map((one) => [
+        one.action,
+        one.eventId,
+        one.parkedSinceMs === known.parked?.sinceMs,
+        one.result,
+        one.became,
+        one.cannotTell,
+      ]),
+    known.running.map((step) => [
+      step.id.replace(/ \d+/, isFresh(step.turn) ? ' now' : ' old').replace(/order .*/, 'order'),
+      (step.beganAtMs ?? 0) >= known.deadlineAtMs,
+      step.do === 'send' || step.do === 'void' || step.do === 'last-word' ? step.reviewed : 0,
+      step.unasked,
+    ]),
+    known.parked && [
+      known.parked.reason,
+      known.parked.about,
+      known.parked.actions,
+      known.parked.endings,
+      known.parked.mismatches,
+      known.parked.cannotTell,
+    ],
+    w.end,
+    [
+      claim.phase,
+      claim.owner,
+      claim.ordered,
+      claim.heldBack,
+      claim.closed,
+      claim.refusal,
+      Math.min(claim.turnedAway, 2),
+      claim.sentAtMs === null ? -1 : ahead(claim.sentAtMs + SETTLE_MS),
+    ],
+    post.record,
+    post.executions,
+    Math.min(post.sends, 2),
+    post.moreSends,
+    post.flights.map(ahead).sort((a, b) => a - b),
+    post.zombie,
+    w.attempt,
+    w.inbox.map(({ id }) => id),
+    w.delivered,
+    w.slow.length === 0 ? 0 : w.read,
+    w.slow.map(({ step, result }) => [step.do, isFresh(step.turn), result]),
+    w.wrong,
+  ]);
+}
+
+const isOpen = ({ orders }: Known, id: string): boolean => orders.some((one) => one.id === id && one.became === null);
+
+/** Of orders that have a reply, only those that rules read again. */
+const isOfWeight = ({ became, action, result }: Known['orders'][number]): boolean =>
+  became === null || action === 'close-not-executed' || result === 'closed';

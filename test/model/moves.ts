@@ -1,0 +1,211 @@
+import type { FlowEvent } from '../../src/protocol/messages.js';
+import { UNREADABLE } from '../../src/protocol/messages.js';
+import type { Action, NewOrder } from '../../workflows/core/known.js';
+import { requestOf } from '../../workflows/core/view.js';
+import { executed, isOfCopy, less, type Here } from './here.js';
+import { attemptMoves } from './send-moves.js';
+import { stepMoves } from './step-moves.js';
+import {
+  abandoned,
+  hear,
+  newKnownOf,
+  requestPlanOf,
+  settled,
+  store,
+  THEIRS,
+  ZOMBIE,
+  hasUnjudged,
+  SETTLE_MS,
+  type Move,
+  type Setting,
+  type Word,
+  type World,
+} from './world.js';
+
+/** Everything that can happen next, in a fixed order. */
+export function moves(setting: Setting, w: World): readonly Move[] {
+  if (w.end !== null) return afterTheEnd(setting, w);
+  const list: Move[] = [];
+  const here: Here = {
+    setting,
+    w,
+    request: requestOf(w.known, requestPlanOf(setting).name),
+    calm: (says, to) => void list.push({ says, isCalm: true, to }),
+    can: (says, to) => void list.push({ says, isCalm: false, to }),
+    fault: (says, to) => {
+      if (w.left.faults > 0) list.push({ says, isCalm: false, to: () => less(to(), 'faults') });
+    },
+    finish: (step, result, next) => {
+      const isAtOnce =
+        !setting.isSlow || step.do === 'send' || step.do === 'ask' || step.do === 'follow' || step.do === 'check';
+      if (isAtOnce) return hear(setting, next, { is: 'result', step, result });
+      return { ...next, slow: [...w.slow, { step, result }] };
+    },
+  };
+  for (const { step, result } of w.slow) {
+    here.calm(`the result of "${step.do}" reaches the flow`, () =>
+      hear(setting, { ...w, slow: w.slow.filter((one) => one.step !== step) }, { is: 'result', step, result }),
+    );
+  }
+  for (const step of w.known.running) {
+    if (w.slow.some((one) => one.step.id === step.id)) continue;
+    if (step.do === 'send') attemptMoves(here, step);
+    else stepMoves(here, step);
+  }
+  serviceMoves(here);
+  eventMoves(here, list);
+  personMoves(here);
+  timeMoves(here);
+  here.fault('the flow is terminated, and started again under its id', () =>
+    settled(setting, {
+      ...w,
+      post: leftBehind(w),
+      attempt: null,
+      slow: [],
+      known: newKnownOf(setting, w.nowMs),
+      delivered: 0,
+      read: 0,
+    }),
+  );
+  return list;
+}
+
+/** Of a send that Temporal forgets. */
+export function leftBehind(w: World): World['post'] {
+  const send = w.known.running.find((step) => step.do === 'send');
+  return send === undefined ? w.post : abandoned(w, send);
+}
+
+/** What is on its way arrives after the end, too: nothing of it may contradict the end. */
+function afterTheEnd(setting: Setting, w: World): readonly Move[] {
+  const list: Move[] = [];
+  lateMoves(setting, w, (says, to) => void list.push({ says, isCalm: false, to }));
+  return list;
+}
+
+type Add = (says: string, to: () => World) => void;
+
+function lateMoves(setting: Setting, w: World, can: Add): void {
+  const { post, nowMs } = w;
+  post.flights.forEach((_, index) =>
+    can('the late POST is executed', () => {
+      const flights = post.flights.filter((__, other) => other !== index);
+      return { ...w, post: { ...executed(setting, w).post, flights } };
+    }),
+  );
+  if (post.zombie === null) return;
+  const { claim } = post;
+  const isOpen = claim.phase === 'absent' || (claim.phase === 'reserved' && !claim.ordered);
+  const isForced = setting.worldPlant === 'unfenced' && claim.phase === 'void';
+  const isGuarded = setting.worldPlant !== 'mark-unguarded' && hasUnjudged(w, post.zombie);
+  if ((!isOpen && !isForced) || isGuarded) return;
+  can('a forgotten worker wakes up, marks the claim, and sends', () => {
+    const reserved = store(w, 'reserve', { owner: ZOMBIE });
+    const marked = store(reserved, 'mark', { owner: ZOMBIE });
+    const flights = [...post.flights, nowMs + SETTLE_MS];
+    return { ...marked, post: { ...marked.post, zombie: null, flights, sends: marked.post.sends + 1 } };
+  });
+}
+
+function serviceMoves({ setting, w, calm, can, fault }: Here): void {
+  lateMoves(setting, w, can);
+  const { record } = w.post;
+  if (record === null) {
+    return fault('the service has something else under the reference', () => ({
+      ...w,
+      post: { ...w.post, record: { ours: false, word: 'PENDING', wasFailed: false } },
+    }));
+  }
+  if (!record.ours) return;
+  const become = (word: Word) => () => ({
+    ...w,
+    post: { ...w.post, record: { ...record, word, wasFailed: record.wasFailed || record.word === 'FAILED' } },
+  });
+  if (record.word === 'PENDING' || (record.word === 'DECLINED' && isOfCopy(w.post))) {
+    calm('the service: it succeeds', become('SUCCESSFUL'));
+    can('the service: it fails', become('FAILED'));
+    // Of one POST it is a failure; of two it may be about the second copy, while the first one goes on.
+    if (record.word === 'PENDING') fault('the service calls it DECLINED', become('DECLINED'));
+  }
+  if (record.word === 'SUCCESSFUL') can('the service: it is reversed', become('REVERSED'));
+  if (record.word === 'FAILED') fault('the service: what failed succeeds after all', become('SUCCESSFUL'));
+}
+
+function eventMoves({ setting, w, calm }: Here, list: Move[]): void {
+  const { record } = w.post;
+  const post = (trusted: boolean, word: string | null, facts: FlowEvent['facts'], suffix = ''): void => {
+    const id = `${trusted ? 'trusted' : 'untrusted'} ${word ?? ''}${suffix}`;
+    if (w.left.events === 0 || w.inbox.some((one) => one.id === id)) return;
+    const event: FlowEvent = {
+      id,
+      source: 'callback',
+      trusted,
+      proof: trusted ? 'signature' : null,
+      status: word,
+      receivedAt: '',
+      facts,
+    };
+    list.push({
+      says: `an event comes in: ${id}`,
+      isCalm: false,
+      to: () => less({ ...w, inbox: [...w.inbox, event] }, 'events'),
+    });
+  };
+  if (record?.ours === true) post(true, record.word, {});
+  post(true, 'SUCCESSFUL', THEIRS, ', of another amount');
+  post(true, 'FAILED', THEIRS, ', of another amount');
+  post(false, 'SUCCESSFUL', {});
+  post(false, 'FAILED', {});
+  post(false, null, { body: UNREADABLE }, 'and unreadable');
+  const next = w.inbox[w.delivered];
+  if (next !== undefined) {
+    calm(`the event reaches the flow: ${next.id}`, () =>
+      hear(setting, { ...w, delivered: w.delivered + 1 }, { is: 'event', event: next }),
+    );
+  }
+}
+
+/** Orders that are tried whether or not they are legal. */
+const ALWAYS: readonly Action[] = ['cancel', 'send-again', 'mark-failed'];
+
+function personMoves({ setting, w, can }: Here): void {
+  if (w.left.orders === 0) return;
+  const { known } = w;
+  const legal: readonly Action[] = known.parked?.actions ?? [];
+  for (const action of new Set<Action>([...ALWAYS, ...legal])) {
+    const order: NewOrder = {
+      id: `order ${known.orders.length + 1}${w.left.orders}`,
+      action,
+      actor: 'a person',
+      note: 'seen',
+      eventId: eventOf(w, action),
+      untilMs: null,
+      parkedSinceMs: known.parked?.sinceMs ?? null,
+    };
+    can(`a person orders: ${action}`, () => less(hear(setting, w, { is: 'order', order }), 'orders'));
+  }
+}
+
+function eventOf({ known }: World, action: Action): string | null {
+  if (action === 'trust-settlement') return known.events.findLast(({ event }) => !event.trusted)?.event.id ?? null;
+  return action.endsWith('-event') ? (known.parked?.about ?? null) : null;
+}
+
+/** Time stops at each moment that means something, to the flow or to the world. */
+function timeMoves({ setting, w, request, calm, can }: Here): void {
+  const openUntilMs = request.underWayUntilMs > w.nowMs ? request.underWayUntilMs : Number.POSITIVE_INFINITY;
+  const isBusy = w.known.running.length > 0;
+  const nextMs = Math.min(
+    w.decision.wakeAtMs ?? Number.POSITIVE_INFINITY,
+    isBusy ? openUntilMs : Number.POSITIVE_INFINITY,
+  );
+  const at = (ms: number) => () =>
+    settled(setting, {
+      ...w,
+      nowMs: ms,
+      post: { ...w.post, flights: w.post.flights.filter((untilMs) => untilMs > ms) },
+    });
+  if (nextMs > w.nowMs && nextMs < Number.POSITIVE_INFINITY) calm('time passes', at(nextMs));
+  else if (openUntilMs < Number.POSITIVE_INFINITY && w.known.parked !== null)
+    can('a person takes a while', at(openUntilMs));
+}

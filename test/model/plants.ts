@@ -1,0 +1,61 @@
+import { ORDER_RULES } from '../../workflows/core/orders.js';
+import { RULES } from '../../workflows/core/rules.js';
+import { CONDITIONS, type Condition } from '../../workflows/core/view.js';
+import type { Rulebook } from '../../workflows/core/decide.js';
+import { explore, type Explored } from './explore.js';
+import { budgetOf, nameOf, settingOf, type Space } from './spaces.js';
+import { WORLD_PLANTS, type WorldPlant } from './world.js';
+
+/** Something that is planted wrong, to see whether the model notices. */
+export interface Plant {
+  readonly name: string;
+  readonly book: Rulebook;
+  readonly worldPlant?: WorldPlant;
+}
+
+export const PLANTS: readonly Plant[] = [
+  ...[...RULES, ...ORDER_RULES].map(({ name }) => ({ name: `without ${name}`, book: { without: name } })),
+  ...(Object.keys(CONDITIONS) as readonly Condition[]).flatMap((condition) =>
+    [true, false].map((says) => ({
+      name: `${condition}: always ${says ? 'yes' : 'no'}`,
+      book: { planted: { [condition]: says } },
+    })),
+  ),
+  ...(Object.keys(WORLD_PLANTS) as readonly WorldPlant[]).map((worldPlant) => ({
+    name: `world: ${worldPlant}`,
+    book: {},
+    worldPlant,
+  })),
+];
+
+export type Verdict =
+  | { readonly found: 'violation'; readonly says: string; readonly space: string; readonly path: readonly number[] }
+  /** Something that was reached before is not reached any more. */
+  | { readonly found: 'unreached'; readonly what: readonly string[] }
+  | { readonly found: 'not' };
+
+const MOST_STATES = 3_000_000;
+
+/** @param baseline what is reached in each of the spaces without a plant */
+export function lookFor(plant: Plant, spaces: readonly Space[], baseline: readonly (readonly string[])[]): Verdict {
+  const missing = new Set<string>();
+  for (const [index, space] of spaces.entries()) {
+    const found = exploreOrThrow(plant, space);
+    if (typeof found === 'string') return { found: 'violation', says: found, space: nameOf(space), path: [] };
+    const { violation, seen } = found;
+    if (violation !== null)
+      return { found: 'violation', says: violation.says, space: nameOf(space), path: violation.path };
+    const own = `rule ${plant.book.without ?? ''}`;
+    for (const what of baseline[index] ?? []) if (what !== own && !seen.has(what)) missing.add(what);
+  }
+  return missing.size > 0 ? { found: 'unreached', what: [...missing] } : { found: 'not' };
+}
+
+/** Decisions that do not settle, or that name what is not there, throw: a flow would wait for a mended version. */
+function exploreOrThrow({ book, worldPlant }: Plant, space: Space): Explored | string {
+  try {
+    return explore(settingOf(space, book, worldPlant), budgetOf(space), MOST_STATES);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}

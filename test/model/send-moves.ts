@@ -1,0 +1,208 @@
+import {
+  begun as begunAttempt,
+  MISSES_OF_ANSWERED,
+  nextOf,
+  repeatOf,
+  type Attempt,
+  type Heard,
+  type PostSays,
+} from '../../src/protocol/attempt.js';
+import { after, isRepeat, sentOf, whyNotMarked, type Operation } from '../../src/protocol/claim-table.js';
+import type { Answer, Step } from '../../workflows/core/known.js';
+import { executed, type Here } from './here.js';
+import { trueLookup } from './step-moves.js';
+import { abandoned, hasUnjudged, isLookup, OWNER, SETTLE_MS, store, termsOf, type World } from './world.js';
+
+/** Writes that an attempt makes after what it heard. */
+const WRITES: Readonly<Partial<Record<Attempt['does'], Operation>>> = {
+  record: 'answer',
+  reject: 'reject',
+  'note-refusal': 'noteRefusal',
+  release: 'release',
+  'turn-away': 'turnAway',
+  'hold-back': 'holdBack',
+};
+
+/** At these something outside can happen; every other step is made at once. */
+type Outside = 'reserve' | 'look-before' | 'check-quote' | 'mark' | 'post' | 'look-after' | 'report';
+
+/** What can become of an attempt to send, at the step at which it is. */
+export function attemptMoves(here: Here, step: Step): void {
+  const { setting, w, calm, can, fault } = here;
+  const terms = termsOf(setting, step);
+  const a = w.attempt;
+  if (a === null) return;
+  const { claim, record } = w.post;
+  const begun = (world: World): World => ({ ...world, attempt: begunAttempt(terms) });
+  const lost = (): World => begun({ ...w, post: abandoned(w, step) });
+  /** The attempt goes on by itself until something outside can happen. */
+  const goOn = (first: Attempt, world: World, isStoreAway = false): World => {
+    let [attempt, next] = [first, world];
+    let isUnwritten = false;
+    for (let operation = WRITES[attempt.does]; operation !== undefined; operation = WRITES[attempt.does]) {
+      const isOfAnswer = attempt.does === 'record' || attempt.does === 'reject';
+      if (!isStoreAway) next = store(next, operation);
+      else if (isOfAnswer) isUnwritten = true;
+      attempt = nextOf(terms, attempt, { of: 'write', isDone: !isStoreAway });
+    }
+    if (attempt.does === 'try-later') return begun(next);
+    return { ...next, attempt: isUnwritten ? { ...attempt, later: 'store-unavailable' } : attempt };
+  };
+  const hears = (heard: Heard, world: World = w, isStoreAway = false): World =>
+    goOn(nextOf(terms, a, heard), world, isStoreAway);
+  const guarded = (isTrusted: boolean): boolean =>
+    setting.worldPlant !== 'mark-unguarded' && hasUnjudged(w, step.reviewed, isTrusted);
+  const isStrict = terms.guardsUntrusted || a.before === 'turned-away' || (claim.turnedAway > 0 && !claim.ordered);
+
+  const { does } = a;
+  const at = does as Outside;
+  switch (at) {
+    case 'reserve': {
+      const reserved = store(w, 'reserve');
+      const { claim: now } = reserved.post;
+      // Of another request: nothing of ours is ever sent under it.
+      const anothers = { ...w, post: { ...w.post, claim: { ...claim, phase: 'void' as const } } };
+      const before = sentOf(now);
+      if (now.phase !== 'reserved') {
+        const finds = now.phase as 'sending' | 'answered' | 'rejected' | 'void';
+        return calm(`the claim says: ${finds}`, () => hears({ of: 'reserve', finds, before }, reserved));
+      }
+      if (claim.phase === 'absent')
+        fault('another request has reserved the reference', () =>
+          hears({ of: 'reserve', finds: 'other-request', before: 'nothing' }, anothers),
+        );
+      if (!isRepeat(now))
+        can('the request cannot be put on the wire', () =>
+          here.finish(
+            step,
+            { of: 'unsendable', refusal: { reason: 'invalid_input', detail: '' } },
+            { ...w, attempt: null },
+          ),
+        );
+      if (w.post.zombie === null) fault('the worker is lost before it has reserved', lost);
+      if (isRepeat(now))
+        return calm('the claim is reserved for a repeat', () =>
+          hears({ of: 'reserve', finds: 'reserved', before }, reserved),
+        );
+      if (guarded(true))
+        return calm('reserved, and held back by an event', () =>
+          hears({ of: 'reserve', finds: 'contradicted', before }, reserved),
+        );
+      return calm('the claim is marked: sending', () =>
+        hears({ of: 'reserve', finds: 'may-send', before }, store(reserved, 'markFirst')),
+      );
+    }
+    case 'look-before': {
+      const says = isLookup(setting) ? trueLookup(record) : 'no-lookup';
+      // Several misses take seconds: a lag hides all of them, or none.
+      const misses = (): World => {
+        let attempt = a;
+        for (let n = 0; n < MISSES_OF_ANSWERED && attempt.does === 'look-before'; n += 1)
+          attempt = nextOf(terms, attempt, { of: 'lookup', says: 'absent' });
+        return goOn(attempt, w);
+      };
+      calm(`before the repeat the lookup says: ${says}`, () =>
+        says === 'absent' ? misses() : hears({ of: 'lookup', says }),
+      );
+      if (!isLookup(setting)) return;
+      fault('before the repeat the lookup cannot tell', () => hears({ of: 'lookup', says: 'cannot-tell' }));
+      if (record !== null) fault('before the repeat the lookup lags', misses);
+      return;
+    }
+    case 'check-quote':
+      return calm('there is no quote', () => hears({ of: 'quote', isOver: false }));
+    case 'mark': {
+      const by = { nowMs: w.nowMs, owner: OWNER, guarded: guarded(!isStrict) };
+      const marked = after(claim, 'mark', by);
+      if (marked !== claim)
+        return calm('the claim is marked: sending', () =>
+          hears({ of: 'mark', finds: 'sending' }, { ...w, post: { ...w.post, claim: marked } }),
+        );
+      const finds = whyNotMarked(claim, by) === 'fenced' ? 'fenced' : 'contradicted';
+      return calm(`the claim is not marked: ${finds}`, () => hears({ of: 'mark', finds }));
+    }
+    case 'post':
+      return postMoves({ ...here, w: { ...w, post: { ...w.post, sends: w.post.sends + 1 } } }, hears, lost);
+    case 'look-after': {
+      const says = trueLookup(record);
+      const misses = (): World => {
+        let attempt = a;
+        const most = setting.worldPlant === 'one-miss' ? 1 : MISSES_OF_ANSWERED;
+        for (let n = 0; n < MISSES_OF_ANSWERED && attempt.does === 'look-after'; n += 1)
+          attempt = nextOf(
+            terms,
+            { ...attempt, misses: n + 1 >= most ? MISSES_OF_ANSWERED : attempt.misses },
+            { of: 'lookup', says: 'absent' },
+          );
+        return goOn(attempt, w);
+      };
+      calm(`after the refusal the lookup says: ${says}`, () =>
+        says === 'absent' ? misses() : hears({ of: 'lookup', says }),
+      );
+      fault('after the refusal the lookup cannot tell', () => hears({ of: 'lookup', says: 'cannot-tell' }));
+      // A lag of ten seconds and three misses is beyond what the design promises to survive; of one it is not.
+      if (setting.worldPlant === 'one-miss' && record !== null) fault('after the refusal one lookup lags', misses);
+      return;
+    }
+    case 'report':
+      return report(here, step, a, lost);
+    default:
+      return at satisfies never;
+  }
+}
+
+function postMoves(
+  { setting, w, calm, can, fault }: Here,
+  hears: (heard: Heard, world?: World, isStoreAway?: boolean) => World,
+  lost: () => World,
+): void {
+  const { post } = w;
+  const { record } = post;
+  const done = executed(setting, w);
+  const heard = (says: PostSays, world: World, isStoreAway = false): World =>
+    hears({ of: 'post', says }, world, isStoreAway);
+  const onward: World = { ...w, post: done.post };
+  calm(`the POST is executed, and answered: ${done.answer}`, () => heard(done.answer, onward));
+  if (record === null) can('the service refuses the POST', () => heard('refused', w));
+  if (record === null) fault('the service turns the POST away: not executed, try later', () => heard('turned-away', w));
+  fault('the POST is executed, and its answer is lost', () => heard('unknown', onward));
+  fault('the POST is executed, and its answer cannot be written', () => heard(done.answer, onward, true));
+  if (record === null)
+    fault('the service refuses the POST, and the refusal cannot be written', () => heard('refused', w, true));
+  fault('the POST is lost on its way', () => heard('unknown', w));
+  fault('the POST is late: it may be executed yet', () =>
+    heard('unknown', { ...w, post: { ...post, flights: [...post.flights, w.nowMs + SETTLE_MS] } }),
+  );
+  fault('it is proven that the POST did not leave', () =>
+    heard('not-sent', { ...w, post: { ...post, sends: post.sends - 1 } }),
+  );
+  fault('the worker is lost while it sends', lost);
+  fault('sent twice on the way: the second one is refused for its reference', () => heard('refused-reference', onward));
+  if (isLookup(setting)) fault('sent twice on the way: the second one is refused', () => heard('refused', onward));
+}
+
+const OUTCOMES: Readonly<Record<string, Answer>> = { contradicted: 'held-back' };
+
+function report({ setting, w, calm, fault, finish }: Here, step: Step, a: Attempt, lost: () => World): void {
+  const outcome = a.outcome ?? 'unknown';
+  const answer = (OUTCOMES[outcome] ?? outcome) as Answer;
+  const { claim, record } = w.post;
+  const isUnwritten = a.later === 'store-unavailable';
+  calm(`the outcome reaches the flow: ${answer}`, () =>
+    finish(
+      step,
+      {
+        of: 'send',
+        answer,
+        repeat: repeatOf(a, setting.repeat),
+        isRepeat: a.before !== 'nothing',
+        unwritten: isUnwritten,
+        isOther: answer === 'accepted' && record?.ours === false,
+        sent: answer === 'void' ? sentOf(claim) : null,
+        shown: {},
+      },
+      { ...w, attempt: null },
+    ),
+  );
+  fault('the worker is lost with the outcome', lost);
+}

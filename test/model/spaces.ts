@@ -1,0 +1,95 @@
+import type { Repeat } from '../../src/protocol/decisions.js';
+import type { Rulebook } from '../../workflows/core/decide.js';
+import { bankWithdrawalPlan } from '../../workflows/core/bank-withdrawal.js';
+import { cryptoSendPlan } from '../../workflows/core/crypto-send.js';
+import type { Plan } from '../../workflows/core/plan.js';
+import type { Budget, Setting, WorldPlant } from './world.js';
+
+/** What is explored as a whole: a kind, and how much may go wrong, come in and be ordered. */
+export interface Space {
+  readonly kind: keyof typeof PLANS;
+  readonly faults: number;
+  readonly events: number;
+  readonly orders: number;
+  /** What the service does with a repeated reference. @default unknown */
+  readonly repeat?: Repeat;
+  /** Results of steps may be overtaken by whatever comes. */
+  readonly isSlow?: true;
+}
+
+export const PLANS = {
+  'crypto-send': cryptoSendPlan,
+  'bank-withdrawal': bankWithdrawalPlan,
+} as const satisfies Readonly<Record<string, Plan>>;
+
+const KINDS = Object.keys(PLANS) as readonly (keyof typeof PLANS)[];
+
+type Bounds = Omit<Space, 'kind'>;
+const of = (kind: Space['kind'], ...bounds: readonly Bounds[]): readonly Space[] =>
+  bounds.map((one) => ({ kind, ...one }));
+const ofEach = (...bounds: readonly Bounds[]): readonly Space[] => KINDS.flatMap((kind) => of(kind, ...bounds));
+const bounds = (faults: number, events: number, orders: number, more: Partial<Bounds> = {}): Bounds => ({
+  faults,
+  events,
+  orders,
+  ...more,
+});
+
+const SETTINGS = (['same-result', 'rejected'] as const satisfies readonly Repeat[]).map((repeat) => ({ repeat }));
+
+/** For `npm test`: about a minute of CPU. */
+export const IN_TESTS: readonly Space[] = [
+  ...ofEach(bounds(1, 1, 0), bounds(1, 0, 1), bounds(0, 1, 1)),
+  ...of('bank-withdrawal', bounds(1, 1, 0, SETTINGS[0]), bounds(1, 0, 1, SETTINGS[1])),
+  ...of('crypto-send', bounds(2, 0, 0, SETTINGS[0]), bounds(0, 1, 0, { isSlow: true })),
+];
+
+/** `npm run model`. */
+export const WHOLE: readonly Space[] = [
+  ...ofEach(bounds(1, 1, 1)),
+  ...SETTINGS.flatMap((setting) =>
+    ofEach(bounds(1, 1, 0, setting), bounds(1, 0, 1, setting), bounds(2, 0, 0, setting)),
+  ),
+  ...ofEach(bounds(2, 1, 0), bounds(2, 0, 1), bounds(3, 0, 0), bounds(0, 2, 0), bounds(0, 0, 2)),
+  ...ofEach(bounds(1, 1, 0, { isSlow: true }), bounds(0, 1, 1, { isSlow: true }), bounds(1, 0, 1, { isSlow: true })),
+];
+
+/** `npm run model -- --deep`: hours. */
+export const DEEP: readonly Space[] = [
+  ...ofEach(bounds(2, 1, 1), bounds(0, 2, 1), bounds(1, 2, 0), bounds(3, 0, 1), bounds(1, 0, 2)),
+  ...SETTINGS.flatMap((setting) => ofEach(bounds(1, 1, 1, setting))),
+  ...ofEach(bounds(1, 1, 1, { isSlow: true })),
+];
+
+/** For the plants: each is looked for in these, in their order, until it is found. */
+export const FOR_PLANTS: readonly Space[] = [
+  ...ofEach(bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)),
+  ...ofEach(bounds(1, 0, 1), bounds(0, 1, 1)),
+  ...of(
+    'bank-withdrawal',
+    bounds(1, 1, 0),
+    bounds(2, 0, 0, SETTINGS[0]),
+    bounds(1, 1, 0, SETTINGS[0]),
+    bounds(0, 1, 1, { isSlow: true }),
+  ),
+  ...of('crypto-send', bounds(2, 0, 0, SETTINGS[1]), bounds(1, 1, 0), bounds(1, 1, 1)),
+];
+
+export const nameOf = ({ kind, faults, events, orders, repeat, isSlow }: Space): string =>
+  [
+    kind,
+    `${faults}/${events}/${orders}`,
+    ...(repeat === undefined ? [] : [repeat]),
+    ...(isSlow === true ? ['slow'] : []),
+  ].join(' ');
+
+export const budgetOf = ({ faults, events, orders }: Space): Budget => ({ faults, events, orders });
+
+export function settingOf(
+  { kind, repeat = 'unknown', isSlow }: Space,
+  book: Rulebook = {},
+  worldPlant?: WorldPlant,
+): Setting {
+  const plant = worldPlant === undefined ? {} : { worldPlant };
+  return { plan: PLANS[kind], repeat, isSlow: isSlow === true, book, decided: new Set(), ...plant };
+}

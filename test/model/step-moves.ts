@@ -1,0 +1,243 @@
+import { closedByOrder, isInTheWay, voidedAll, type ClaimFacts } from '../../src/protocol/claim-table.js';
+import type { LookupSays } from '../../src/protocol/decisions.js';
+import type { Result, Step } from '../../workflows/core/known.js';
+import type { Here } from './here.js';
+import {
+  claimReading,
+  hasUnjudged,
+  isLookup,
+  prepared,
+  requestPlanOf,
+  SETTLE_MS,
+  store,
+  type ServiceRecord,
+  type World,
+} from './world.js';
+
+/** What can become of a step that runs, except a send. */
+export function stepMoves(here: Here, step: Step): void {
+  const { setting, w, calm, can, fault } = here;
+  const finish = (result: Result, next: World = w): World => here.finish(step, result, next);
+  const noAnswer = (next: World = w): World => finish({ of: 'no-answer' }, next);
+  switch (step.do) {
+    case 'check': {
+      const claims = { [requestPlanOf(setting).name]: { ...claimReading(w.post.claim), repeat: setting.repeat } };
+      calm('the input is valid', () => finish({ of: 'check', prepared: prepared(setting), refusal: null, claims }));
+      const refusal = { reason: 'invalid_input', detail: '' } as const;
+      // Settings may have changed since an earlier run, whose worker is not forgotten as long as that.
+      if (w.post.zombie === null)
+        can('the input is invalid', () => finish({ of: 'check', prepared: null, refusal, claims }));
+      return;
+    }
+    case 'ask':
+      return ask(here, step);
+    case 'follow': {
+      const { record } = w.post;
+      if (record === null) return;
+      if (!record.ours)
+        return can('the status lookup shows a record of another payment', () => finish(followed('other', null)));
+      const { words } = here.request;
+      if (!words.includes(record.word))
+        calm(`the status lookup says: ${record.word}`, () => finish(followed('shown', record.word)));
+      return;
+    }
+    case 'look-status': {
+      const { record } = w.post;
+      const says = trueLookup(record);
+      calm(`the status is looked up once: ${record?.ours === true ? record.word : says}`, () =>
+        finish(followed(says, record?.ours === true ? record.word : null)),
+      );
+      fault('the lookup cannot tell', () => noAnswer());
+      if (record !== null) fault('the lookup lags: not found', () => finish(followed('absent', null)));
+      return;
+    }
+    case 'look': {
+      calm(`claim and lookup are asked once: ${claimReading(w.post.claim).claim}, ${lookupNow(here)}`, () =>
+        finish(looked(here, 'look', false), recorded(here)),
+      );
+      fault('neither store nor lookup answer', () => noAnswer());
+      if (isLookup(setting) && w.post.record !== null && isOpen(w.post.claim))
+        fault('the lookup lags: not found', () =>
+          finish({ ...looked(here, 'look', false), lookup: 'absent', isOther: false }),
+        );
+      return;
+    }
+    case 'read-inbox':
+      calm('the inbox is read', () => finish({ of: 'read-inbox', events: w.inbox }, { ...w, read: w.inbox.length }));
+      return fault('the inbox cannot be read', () => noAnswer());
+    case 'void':
+      return voidAll(here, step);
+    case 'write-answer': {
+      // A refusal is the owner's to write, and a proof anybody's.
+      const written =
+        here.request.answer === 'rejected' && here.request.unwritten ? store(w, 'reject') : store(w, 'answer');
+      calm('the answer is written to the claim', () => finish({ of: 'write-answer' }, written));
+      return fault('the store is away: the answer cannot be written', () => noAnswer());
+    }
+    case 'order-send': {
+      const opened = store(w, 'orderAgain', { owner: '', ...window(here, step) });
+      const isTaken = opened !== w || ['absent', 'reserved'].includes(w.post.claim.phase);
+      const isMore = opened !== w;
+      const isTooEarly = isMore && w.post.flights.length > 0 && !here.request.saidToExist;
+      const wrong = isTooEarly ? 'another send is ordered with a POST on its way' : opened.wrong;
+      const next = isMore ? { ...opened, wrong, post: { ...opened.post, moreSends: opened.post.moreSends + 1 } } : w;
+      calm(`another send is ordered: ${isTaken ? 'taken' : 'not taken'}`, () =>
+        finish({ of: 'order-send', isTaken, ...claimReading(next.post.claim) }, next),
+      );
+      fault('the store does not answer: another send was ordered all the same', () => noAnswer(next));
+      return fault('the store is away: no other send was ordered', () => noAnswer());
+    }
+    case 'take-back': {
+      const next = store(w, 'holdBack');
+      calm('the ordered send is taken back', () => finish({ of: 'take-back', ...claimReading(next.post.claim) }, next));
+      return fault('the store is away: the ordered send was not taken back', () => noAnswer());
+    }
+    case 'close': {
+      const lost = w.post.claim.phase === 'absent' ? store(w, 'void') : w;
+      const next = store(lost, 'close', window(here, step));
+      calm(`the claim is to be closed: ${claimReading(next.post.claim).claim}`, () =>
+        finish({ of: 'close', ...claimReading(next.post.claim) }, next),
+      );
+      fault('the store does not answer: the claim was closed all the same', () => noAnswer(next));
+      return fault('the store is away: the claim was not closed', () => noAnswer());
+    }
+    case 'last-word': {
+      const isGuarded = hasUnjudged(w, step.reviewed);
+      const [claim = w.post.claim] = closedByOrder([w.post.claim], { nowMs: w.nowMs, guarded: isGuarded });
+      const next = { ...w, post: { ...w.post, claim }, read: w.inbox.length };
+      const isClosed = !isGuarded;
+      calm(`the claims are to be closed by the order: ${isClosed ? 'done' : 'not, an event came'}`, () =>
+        finish(
+          { of: 'last-word', isClosed, why: isClosed ? null : { code: 'event_came', text: '' } },
+          isClosed ? next : w,
+        ),
+      );
+      // It is tried until the store answers.
+      if (isClosed) fault('the claims are closed by the order, and that is not answered', () => next);
+      return;
+    }
+    case 'send':
+      return;
+    default:
+      return step.do satisfies never;
+  }
+}
+
+const followed = (lookup: LookupSays, word: string | null): Extract<Result, { of: 'follow' }> => ({
+  of: 'follow',
+  lookup,
+  word,
+  shown: {},
+});
+
+export function trueLookup(record: ServiceRecord | null): LookupSays {
+  if (record === null) return 'absent';
+  return record.ours ? 'shown' : 'other';
+}
+
+const isOpen = ({ phase }: ClaimFacts): boolean => phase === 'sending' || phase === 'reserved' || phase === 'absent';
+
+/** What the activity reads: the lookup only if the claim leaves it open. */
+function lookupNow({ setting, w }: Here): LookupSays {
+  if (!isLookup(setting)) return isOpen(w.post.claim) ? 'no-lookup' : 'cannot-tell';
+  return isOpen(w.post.claim) ? trueLookup(w.post.record) : 'cannot-tell';
+}
+
+function looked(here: Here, of: 'ask' | 'look', windowOver: boolean): Extract<Result, { of: 'ask' | 'look' }> {
+  const says = claimReading(here.w.post.claim).claim;
+  const isOther = says === 'answered' && here.w.post.record?.ours === false;
+  // The flow knows of a send: a claim that shows none leaves it open.
+  const claim = says === 'free' || says === 'reserved' || says === 'ordered' ? 'sending' : says;
+  return { of, claim, lookup: lookupNow(here), windowOver, isOther, shown: {} };
+}
+
+/** What the lookup shows is written to the claim. */
+function recorded({ setting, w }: Here): World {
+  const isShown = isLookup(setting) && w.post.record?.ours === true && isOpen(w.post.claim);
+  return isShown ? store(w, 'answer') : w;
+}
+
+/** By the store's clock: a claim that went to `sending` since may be under way. */
+function window({ setting, request, w }: Here, step: Step): { windowMs: number; sentUntilMs: number } {
+  const isUnguarded = request.saidToExist || setting.worldPlant === 'close-in-window';
+  return { windowMs: isUnguarded ? 0 : SETTLE_MS, sentUntilMs: isUnguarded ? w.nowMs : (step.beganAtMs ?? w.nowMs) };
+}
+
+function ask(here: Here, step: Step): void {
+  const { setting, w, calm, fault, request } = here;
+  const finish = (result: Result, next: World = w): World => here.finish(step, result, next);
+  const { claim, record } = w.post;
+  const now = looked(here, 'ask', false);
+  const isNews =
+    now.claim === 'answered' ||
+    now.claim === 'rejected' ||
+    now.claim === 'void' ||
+    now.lookup === 'shown' ||
+    (now.lookup === 'other' && request.lookup?.says !== 'other');
+  if (isNews) calm(`asking brings: claim ${now.claim}, lookup ${now.lookup}`, () => finish(now, recorded(here)));
+  if (request.windowOver || w.nowMs < request.underWayUntilMs) return;
+  const through = (lookup: LookupSays, next: World = w) =>
+    finish({ ...now, claim: 'sending', lookup, windowOver: true, isOther: false }, next);
+  if (isNews) {
+    if (now.lookup === 'shown' || now.lookup === 'other')
+      fault('the lookup lagged for the whole window', () => through('absent'));
+    return;
+  }
+  if (!isLookup(setting)) return calm('nothing was learnt for the whole window', () => through('no-lookup'));
+  if (record === null && claim.refusal && w.inbox.length === 0) {
+    const next = store(w, 'confirmRefusal');
+    return calm('the lookup showed nothing for the whole window, which confirms the refusal', () =>
+      finish({ ...now, claim: claimReading(next.post.claim).claim, lookup: 'absent', windowOver: true }, next),
+    );
+  }
+  if (record === null) calm('the lookup showed nothing for the whole window', () => through('absent'));
+  fault('the lookup could not tell for the whole window', () => through('cannot-tell'));
+}
+
+function voidAll(here: Here, step: Step): void {
+  const { setting, w, calm, fault, finish } = here;
+  const { claim, record } = w.post;
+  // Anyone may start a flow whose input is invalid: it must not close the claim of another one.
+  if (step.stop === 'invalid' && w.known.prepared === null && claim.phase === 'absent' && w.inbox.length === 0)
+    return calm('there are no claims to void', () =>
+      finish(step, { of: 'void', isDone: true, claims: {}, events: [] }, { ...w, read: 0 }),
+    );
+  const isGuarded = setting.worldPlant !== 'void-unguarded' && hasUnjudged(w, step.reviewed);
+  const isTurnedAway = claim.phase === 'reserved' && claim.turnedAway > 0 && !claim.ordered;
+  // The service's own word is enough where nothing can show the contrary; else its lookup must show nothing.
+  if (isTurnedAway && isLookup(setting) && step.looksFirst !== true) {
+    return calm('the claims are not voided: the service turned a POST away', () =>
+      finish(step, result(here, w, false), { ...w, read: w.inbox.length }),
+    );
+  }
+  if (isTurnedAway && isLookup(setting) && !isGuarded && record !== null) {
+    if (!record.ours)
+      return calm('the lookup shows another payment: the claims are not voided', () =>
+        finish(step, { of: 'no-answer' }, w),
+      );
+    const next = store(w, 'answer');
+    return calm('the lookup shows what the service had turned away', () =>
+      finish(step, result(here, next, false), { ...next, read: w.inbox.length }),
+    );
+  }
+  const by = { nowMs: w.nowMs, guarded: isGuarded };
+  const believed = isTurnedAway ? [claim.turnedAway] : [];
+  const [voided = claim] = voidedAll([claim], by, believed);
+  const isForced = setting.worldPlant === 'void-anything' && !isGuarded;
+  const next = { ...w, post: { ...w.post, claim: isForced ? { ...claim, phase: 'void' as const } : voided } };
+  const isDone = !isGuarded && (isForced || !isInTheWay(claim, { turnedAway: believed[0] ?? 0 }));
+  calm(`the claims are to be voided: ${isDone ? 'done' : 'not done'}`, () =>
+    finish(step, result(here, next, isDone), { ...next, read: w.inbox.length }),
+  );
+  fault('the store does not answer: the claims were voided all the same', () =>
+    finish(step, { of: 'no-answer' }, next),
+  );
+  fault('the store is away: the claims were not voided', () => finish(step, { of: 'no-answer' }, w));
+}
+
+const result = ({ setting }: Here, next: World, isDone: boolean): Result => ({
+  of: 'void',
+  isDone,
+  claims: { [requestPlanOf(setting).name]: claimReading(next.post.claim) },
+  events: next.inbox,
+});

@@ -1,0 +1,234 @@
+import type { FlowPreparation } from '../../activities/types.js';
+import { begun as begunAttempt, type Attempt, type Terms } from '../../src/protocol/attempt.js';
+import { claimSays } from '../../src/protocol/claim-says.js';
+import {
+  after,
+  NO_CLAIM,
+  sentOf,
+  stateOf,
+  type By,
+  type ClaimFacts,
+  type Operation,
+} from '../../src/protocol/claim-table.js';
+import type { Repeat } from '../../src/protocol/decisions.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
+import type { Decision, Rulebook } from '../../workflows/core/decide.js';
+import {
+  newKnown,
+  type ClaimReading,
+  type Input,
+  type Known,
+  type Result,
+  type Step,
+} from '../../workflows/core/known.js';
+import { learn } from '../../workflows/core/learn.js';
+import type { Plan, RequestPlan } from '../../workflows/core/plan.js';
+import { settle } from '../../workflows/core/settle.js';
+import type { End } from '../../workflows/core/situation.js';
+
+/** One flow, and everything around it that can go right and wrong. */
+export interface World {
+  readonly nowMs: number;
+  readonly known: Known;
+  readonly decision: Decision;
+  readonly end: End | null;
+  readonly post: Post;
+  /** The attempt to send that is under way. */
+  readonly attempt: Attempt | null;
+  readonly inbox: readonly FlowEvent[];
+  /** How many of the inbox have reached the flow by signal. */
+  readonly delivered: number;
+  /** How many of the inbox there were when the flow's last reading of it was made. */
+  readonly read: number;
+  /** Done, and not reported yet. */
+  readonly slow: readonly { readonly step: Step; readonly result: Result }[];
+  readonly left: Budget;
+  /** Set by a move after which something is as it must never be. */
+  readonly wrong: string | null;
+}
+
+/** How much may go wrong, come in and be ordered yet. */
+export interface Budget {
+  readonly faults: number;
+  readonly events: number;
+  readonly orders: number;
+}
+
+/** One POST: its claim at the store, and what the service has under its reference. */
+export interface Post {
+  readonly claim: ClaimFacts;
+  readonly record: ServiceRecord | null;
+  readonly executions: number;
+  /** How many POSTs have left, as far as our side knows. */
+  readonly sends: number;
+  /** Further sends that a person ordered, or that the setting allows. */
+  readonly moreSends: number;
+  /** On their way: each may be executed until that moment, ms. */
+  readonly flights: readonly number[];
+  /** A worker that the flow no longer waits for, and that has not reserved yet: what its flow had judged. */
+  readonly zombie: readonly string[] | null;
+}
+
+export interface ServiceRecord {
+  readonly ours: boolean;
+  readonly word: Word;
+  /** It has failed before. */
+  readonly wasFailed: boolean;
+}
+
+export const WORDS = ['PENDING', 'SUCCESSFUL', 'FAILED', 'REVERSED', 'DECLINED'] as const;
+export type Word = (typeof WORDS)[number];
+
+/** Ways in which the world itself is wrong, to see whether the model notices. */
+export const WORLD_PLANTS = {
+  'void-unguarded': 'The transaction that voids the claims does not look at the inbox.',
+  'void-anything': 'It voids a claim in `sending`, too.',
+  'mark-unguarded': 'A claim is marked although a trusted event is in the inbox.',
+  'close-in-window': 'A claim is closed, or opened for another send, while its POST may be under way.',
+  'one-miss': 'One lookup that shows nothing makes a refusal final.',
+  unfenced: 'A forgotten worker marks a claim that is void.',
+} as const;
+export type WorldPlant = keyof typeof WORLD_PLANTS;
+
+export interface Setting {
+  readonly plan: Plan;
+  /** What the setting says that the service does with a repeated reference, and what it does. */
+  readonly repeat: Repeat;
+  readonly book: Rulebook;
+  /** Results may be overtaken by whatever comes. */
+  readonly isSlow: boolean;
+  readonly worldPlant?: WorldPlant;
+  /** Names of rules that have decided somewhere. */
+  readonly decided: Set<string>;
+}
+
+export interface Move {
+  readonly says: string;
+  /** Part of a world without faults, new events and persons. */
+  readonly isCalm: boolean;
+  readonly to: () => World;
+}
+
+export const SETTLE_MS = 90_000;
+export const OURS = { amount: '100' };
+export const THEIRS = { amount: '200' };
+const DEADLINE_MS = 3_600_000;
+
+const NO_POST: Post = {
+  claim: NO_CLAIM,
+  record: null,
+  executions: 0,
+  sends: 0,
+  moreSends: 0,
+  flights: [],
+  zombie: null,
+};
+
+export function begin(setting: Setting, left: Budget): World {
+  const known = newKnownOf(setting, 0);
+  const empty = {
+    nowMs: 0,
+    known,
+    end: null,
+    post: NO_POST,
+    attempt: null,
+    inbox: [],
+    delivered: 0,
+    read: 0,
+    slow: [],
+    left,
+    wrong: null,
+  };
+  return settled(setting, empty);
+}
+
+export function newKnownOf({ plan }: Setting, nowMs: number): Known {
+  const times = {
+    timeScale: 1,
+    patienceMs: 120_000,
+    settleMs: SETTLE_MS,
+    graceMs: plan.graceMs,
+    deadlineMs: DEADLINE_MS,
+  };
+  return newKnown(
+    plan.requests.map(({ name }) => name),
+    times,
+    nowMs,
+  );
+}
+
+export function requestPlanOf({ plan }: Setting): RequestPlan {
+  const [request] = plan.requests;
+  if (request === undefined) throw new TypeError('a plan without a request');
+  return request;
+}
+
+/** The loop of the flow, and what its effects do to the world. */
+export function settled(setting: Setting, world: Omit<World, 'decision'>): World {
+  const { known, decision, effects } = settle(world.known, setting.plan, world.nowMs, setting.book);
+  setting.decided.add(decision.rule);
+  if (decision.orderRule !== null) setting.decided.add(decision.orderRule);
+  let { attempt, post, slow } = world;
+  for (const { do: what, step } of effects) {
+    if (what === 'give-up') slow = slow.filter((one) => one.step.id !== step.id);
+    if (step.do !== 'send') continue;
+    if (what === 'begin') attempt = begunAttempt(termsOf(setting, step));
+    else {
+      post = abandoned({ ...world, post, attempt }, step);
+      attempt = null;
+    }
+  }
+  if (decision.end === null) return { ...world, known, decision, attempt, post, slow };
+  const send = known.running.find((step) => step.do === 'send');
+  const left = send === undefined ? post : abandoned({ ...world, post, attempt }, send);
+  return { ...world, known, decision, end: decision.end, attempt: null, post: left, slow: [] };
+}
+
+export const hear = (setting: Setting, world: World, input: Input): World =>
+  settled(setting, { ...world, known: learn(world.known, input, world.nowMs) });
+
+/** The flow, or Temporal, does not wait for this attempt any more: its worker may go on. */
+export function abandoned({ attempt, post, nowMs }: Pick<World, 'attempt' | 'post' | 'nowMs'>, step: Step): Post {
+  if (attempt === null) return post;
+  if (attempt.does === 'reserve') return { ...post, zombie: step.reviewed ?? [] };
+  if (attempt.does !== 'post') return post;
+  return { ...post, flights: [...post.flights, nowMs + SETTLE_MS] };
+}
+
+export function termsOf(setting: Setting, step: Step): Terms {
+  return {
+    lookUp: requestPlanOf(setting).lookUp === 'own',
+    byOthersToo: false,
+    skipLookup: step.unasked === true,
+    takesDebt: false,
+    sendable: true,
+    guardsUntrusted: false,
+  };
+}
+
+export function store(world: World, operation: Operation, by: Partial<By> = {}): World {
+  const claim = after(world.post.claim, operation, { nowMs: world.nowMs, owner: OWNER, ...by });
+  return claim === world.post.claim ? world : { ...world, post: { ...world.post, claim } };
+}
+
+/** The attempt that the flow waits for, and one that it does not wait for any more. */
+export const OWNER = 'attempt';
+export const ZOMBIE = 'zombie';
+
+/** As the activities report a claim. */
+export const claimReading = (claim: ClaimFacts): ClaimReading => ({
+  claim: claimSays(stateOf(claim)),
+  sent: sentOf(claim),
+});
+
+export const prepared = (setting: Setting): FlowPreparation =>
+  ({
+    windows: { settleMs: SETTLE_MS },
+    steps: { [requestPlanOf(setting).name]: { facts: OURS } },
+  }) as unknown as FlowPreparation;
+
+/** A trusted event in the inbox that the step's flow had not judged. */
+export const hasUnjudged = ({ inbox }: World, reviewed: readonly string[] = [], isTrusted = true): boolean =>
+  inbox.some(({ id, trusted }) => (trusted || !isTrusted) && !reviewed.includes(id));
+
+export const isLookup = (setting: Setting): boolean => requestPlanOf(setting).lookUp === 'own';

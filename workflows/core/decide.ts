@@ -1,0 +1,88 @@
+import type { ParkAction, ParkReason } from '../../src/protocol/vocabulary.js';
+import { PARK_ACTIONS } from '../../src/protocol/vocabulary.js';
+import type { Input, Known, Question, Step } from './known.js';
+import { lastReplies, ORDER_RULES, type OrderRule } from './orders.js';
+import type { Plan } from './plan.js';
+import { RULES, type Rule } from './rules.js';
+import type { End, Situation } from './situation.js';
+import { view, type Planted, type View } from './view.js';
+
+export interface Decision {
+  /** Names of the rules that decided, for tests and logs. */
+  readonly rule: string;
+  readonly orderRule: string | null;
+  readonly steps: readonly Step[];
+  /** What is reported: it becomes known before anything is begun. */
+  readonly says: readonly Input[];
+  readonly wakeAtMs: number | null;
+  readonly end: End | null;
+}
+
+/** For the model: rules that are taken out, and conditions that always say the same. */
+export interface Rulebook {
+  readonly without?: string;
+  readonly planted?: Planted;
+}
+
+/** All that should be so now. Pure and total; deciding twice gives the same. */
+export function decide(known: Known, plan: Plan, nowMs: number, { without, planted }: Rulebook = {}): Decision {
+  const v = view(known, plan, nowMs, planted);
+  const rule = RULES.find((one: Rule) => one.name !== without && one.when(v));
+  const situation: Situation = rule?.follows(v) ?? { steps: [] };
+  const decision: Omit<Decision, 'steps' | 'says' | 'end'> = {
+    rule: rule?.name ?? '',
+    orderRule: null,
+    wakeAtMs: situation.wakeAtMs ?? null,
+  };
+  if (situation.end !== undefined) {
+    return { ...decision, steps: [], says: lastReplies(known, situation.end), end: situation.end };
+  }
+  const question = questionOf(v, situation);
+  if (question !== undefined)
+    return { ...decision, steps: situation.steps, says: [{ is: 'shown', question }], end: null };
+  if (v.order === undefined) return { ...decision, steps: situation.steps, says: [], end: null };
+  const ordered = { v, situation, order: v.order };
+  const orderRule = ORDER_RULES.find((one: OrderRule) => one.name !== without && one.when(ordered));
+  const reply = orderRule?.follows(ordered) ?? {};
+  return {
+    ...decision,
+    orderRule: orderRule?.name ?? '',
+    steps: merged(reply.instead ?? situation.steps, reply.steps ?? []),
+    says: reply.says === undefined ? [] : [reply.says],
+    end: null,
+  };
+}
+
+const merged = (some: readonly Step[], more: readonly Step[]): readonly Step[] => [
+  ...some,
+  ...more.filter(({ id }) => !some.some((one) => one.id === id)),
+];
+
+/** What is to be shown; undefined: what is shown is right. */
+function questionOf(v: View, { park, about, isCheck }: Situation): Omit<Question, 'sinceMs'> | null | undefined {
+  const { parked } = v.known;
+  if (park === undefined) return parked === null || isCheck === true ? undefined : null;
+  const request = v.requestPlan.name;
+  if (parked !== null && park === parked.reason && (about ?? null) === parked.about && request === parked.request)
+    return undefined;
+  const actions = PARK_ACTIONS[park].filter((action) => !impossible(v, park).includes(action));
+  const mismatches = v.mismatches.map(({ of }) => of.event.id);
+  return {
+    reason: park,
+    request,
+    about: about ?? null,
+    actions,
+    endings: v.endings,
+    mismatches,
+    cannotTell: v.post.lookup === 'cannot-tell',
+  };
+}
+
+function impossible({ request, known }: View, park: ParkReason): readonly ParkAction[] {
+  return [
+    // What an event holds back is not sent, whoever orders it; nor what cannot be sent.
+    ...(request.answer === 'held-back' || known.input === 'invalid' ? (['send-again'] as const) : []),
+    // The service's record under the reference of a payment is not its money.
+    ...(park === 'duplicate_mismatch' ? (['mark-refunded'] as const) : []),
+  ];
+}

@@ -1,0 +1,312 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  upsertMemo,
+  uuid4,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { defaultDeadlineSeconds, UPDATES } from '../../src/protocol/vocabulary.js';
+import type { FlowReport, Outcome, PersonOrder, ResolveOrder, SubmitAnswer } from '../../src/protocol/messages.js';
+import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
+import { untilProblem } from '../../src/protocol/until.js';
+import { readTime } from '../../src/readers/time.js';
+import { admit } from '../engine/admit.js';
+import { eventsOf, validateEventChoice } from '../engine/event-book.js';
+import { answerUpdate, cancelUpdate, eventsSignal, flowQuery, resolveUpdate } from '../engine/messages.js';
+import { checkOrder, onUpdate, orderRefused } from '../engine/park.js';
+import { MAX_SIGNALS_PER_RUN, MAX_UPDATES_PER_RUN, SETTLE_PATIENCE_MS } from '../engine/policies.js';
+import { reportChanges, type ReportsCarried } from '../engine/report-changes.js';
+import { close } from '../engine/run-flow.js';
+import { markAs } from '../engine/search-attributes.js';
+import { currentDetails } from '../engine/timeline.js';
+import { AT_LEAST_MS } from '../engine/waits.js';
+import type { Decision } from './decide.js';
+import { newKnown, type Action, type Known, type NewOrder } from './known.js';
+import { createLoop, type Loop } from './loop.js';
+import { createNotices } from './notices.js';
+import { mayCancel, mayOrder } from './orders.js';
+import { perform } from './perform.js';
+import type { Plan } from './plan.js';
+import { answerOf, flowView, outcomeOf, reportOf, type Frame } from './report.js';
+import { add, newTold, tell, type Told } from './told.js';
+import { view } from './view.js';
+
+/** What travels through continue-as-new. */
+export interface Carried {
+  readonly startedAt: string;
+  readonly known: Known;
+  readonly told: Told;
+  readonly droppedPlaintext: number;
+  readonly reports?: ReportsCarried;
+}
+
+/** The workflow of a kind: its plan, run by the one loop. */
+export const coreFlow =
+  (plan: Plan) =>
+  (rawInput: unknown, carried?: Carried): Promise<FlowReport> =>
+    runFlow(plan, rawInput, carried);
+
+async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefined): Promise<FlowReport> {
+  requireKnownKey(rawInput);
+  const flowId = workflowInfo().workflowId;
+  const reference = flowId.startsWith(`${plan.kind}/`) ? flowId.slice(plan.kind.length + 1) : flowId;
+  const timeScale = numberIn(rawInput, 'timeScale', 0, 1) ?? 1;
+  const frame: Frame = { flowId, reference, startedAt: carried?.startedAt ?? new Date().toISOString() };
+  const notices = createNotices(flowId, timeScale);
+  const scopes = new Map<string, CancellationScope>();
+  let told = carried?.told ?? newTold(Date.now());
+  let outcome: Outcome | null = null;
+  let continuesAsNew = false;
+  let signals = 0;
+  let heldPlaintext: readonly unknown[] = [];
+  let droppedPlaintext = carried?.droppedPlaintext ?? 0;
+
+  const known = (): Known => loop.known();
+  const report = (): FlowReport => reportOf(plan, frame, known(), told, outcome, Date.now());
+  const shown = () => flowView(plan, frame, known(), told, outcome, Date.now());
+  const say = (next: Told): void => {
+    if (next === told) return;
+    const isLonger = next.timeline !== told.timeline;
+    told = next;
+    if (isLonger) setCurrentDetails(currentDetails(shown()));
+  };
+
+  const loop: Loop = createLoop(plan, carried?.known ?? newKnownOf(plan, rawInput, timeScale), {
+    nowMs: () => Date.now(),
+    perform: (step, now) => {
+      const scope = new CancellationScope();
+      scopes.set(step.id, scope);
+      return scope.run(() => perform({ flowId, plan, timeScale, rawInput }, step, now));
+    },
+    giveUp: ({ id }) => scopes.get(id)?.cancel(),
+    sleepUntil: (atMs, decision) =>
+      // A cancel in the UI must not end it. Bounded by itself.
+      CancellationScope.nonCancellable(() => sleep(Math.max(1, atMs - Date.now()), { summary: summaryOf(decision) })),
+    // Bounded by the loop, which names the moment.
+    until: (isReady) => condition(isReady),
+    isLong: () =>
+      signals >= MAX_SIGNALS_PER_RUN || handled.updates >= MAX_UPDATES_PER_RUN || workflowInfo().continueAsNewSuggested,
+    onLearnt: (before, input, after) => {
+      say(tell(told, plan, before, input, after, Date.now()));
+      if (before.prepared !== after.prepared) onPrepared(after);
+      if (before.parked !== after.parked) notices.show(after.parked);
+    },
+  });
+
+  function onPrepared({ prepared }: Known): void {
+    if (prepared !== null && workflowInfo().memo?.['fingerprint'] === undefined)
+      upsertMemo({ fingerprint: prepared.fingerprint });
+    const held = heldPlaintext;
+    heldPlaintext = [];
+    held.forEach(takeSignal);
+  }
+
+  function takeSignal(argument: unknown): void {
+    // Without its key the task fails, and waits for a worker that has it. Dropping the signal would lose events.
+    requireKnownKey(argument);
+    const take = (events: unknown): void => eventsOf(events).forEach((event) => loop.take({ is: 'event', event }));
+    if (!isPlaintext(argument)) return take(argument);
+    const { prepared, input } = known();
+    if (input === 'unchecked') heldPlaintext = [...heldPlaintext, argument];
+    else if (prepared?.allowPlaintext === true) take(argument.__plaintext);
+    else {
+      droppedPlaintext += 1;
+      const detail = `dropped an unencrypted message (${droppedPlaintext} so far)`;
+      say(add(told, { code: 'plaintext-dropped', detail }, Date.now()));
+    }
+  }
+
+  const handled = {
+    updates: 0,
+    get allowPlaintext() {
+      return known().prepared?.allowPlaintext ?? false;
+    },
+  };
+  const admitting = {
+    flowId,
+    timeScale,
+    scaled: (ms: number) => Math.max(1, Math.ceil(ms * timeScale)),
+    view: shown,
+    get parked() {
+      return shown().parked;
+    },
+  };
+
+  /** Puts an order to the loop. @returns once it was carried out. @throws ApplicationFailure if it is refused */
+  async function put(order: NewOrder): Promise<void> {
+    loop.take({ is: 'order', order });
+    const now = () => known().orders.find(({ id }) => id === order.id);
+    // Bounded by the loop: each order is carried out or refused, by the store's answer or when the flow ends.
+    await condition(() => now()?.became != null);
+    const done = now();
+    if (done?.became !== 'refused') return;
+    const { code, text } = done.why ?? { code: 'flow_moved_on', text: '' };
+    throw orderRefused(
+      code,
+      order.action === 'cancel'
+        ? `The flow cannot be cancelled: ${text}.`
+        : `${order.action} was not carried out: ${text}.`,
+    );
+  }
+
+  const newOrder = (action: Action, { actor, note = '' }: PersonOrder, more: Partial<NewOrder> = {}): NewOrder => ({
+    id: uuid4(),
+    action,
+    actor,
+    note,
+    eventId: null,
+    untilMs: null,
+    parkedSinceMs: null,
+    ...more,
+  });
+
+  setHandler(eventsSignal, (argument) => {
+    signals += 1;
+    takeSignal(argument);
+  });
+  setHandler(flowQuery, report);
+  onUpdate(
+    handled,
+    cancelUpdate,
+    async (given) => {
+      const order = await admit(admitting, { update: UPDATES.cancel, action: 'cancel' }, given);
+      await put(newOrder('cancel', order));
+      return { cancelled: true };
+    },
+    (order) => {
+      checkOrder(order);
+      const why = outcome === null ? mayCancel(known()) : ENDED;
+      if (why !== null) throw orderRefused(why.code, `The flow cannot be cancelled: ${why.text}.`);
+    },
+  );
+  onUpdate(
+    handled,
+    resolveUpdate,
+    async (given): Promise<{ accepted: true }> => {
+      const { parked } = known();
+      const order = await admit(admitting, { update: UPDATES.resolve, action: given.action }, given);
+      if (known().parked?.sinceMs !== parked?.sinceMs) throw orderRefused('flow_moved_on', MOVED_ON);
+      checkResolve(order);
+      const untilMs = order.until === undefined ? null : (readTime(order.until) ?? null);
+      const eventId = eventIdOf(order);
+      await put(newOrder(order.action as Action, order, { eventId, untilMs, parkedSinceMs: parked?.sinceMs ?? null }));
+      return { accepted: true };
+    },
+    (order) => checkResolve(order),
+  );
+  onUpdate(handled, answerUpdate, async (): Promise<SubmitAnswer> => {
+    const now = (): SubmitAnswer | null => answerOf(plan, known(), outcome, Date.now());
+    // Bounded by the flow, which answers, parks or ends at its deadline.
+    await condition(() => now() !== null || continuesAsNew);
+    return now() ?? { kind: 'none', reason: told.stage };
+  });
+
+  function checkResolve(order: ResolveOrder): void {
+    checkOrder(order);
+    const { parked } = shown();
+    if (parked === null) throw orderRefused('not_parked', 'The flow is not parked: there is nothing to resolve.');
+    if (order.since !== undefined && order.since !== parked.since) throw orderRefused('flow_moved_on', MOVED_ON);
+    if (known().orders.some(({ became }) => became === null))
+      throw orderRefused('other_order_under_way', 'Another order is being carried out.');
+    const why = mayOrder(
+      known(),
+      newOrder(order.action as Action, order, { parkedSinceMs: known().parked?.sinceMs ?? null }),
+    );
+    if (why !== null) throw orderRefused(why.code, `${why.text}.`);
+    if (typeof order.note !== 'string' || order.note.trim() === '')
+      throw orderRefused('no_note', 'A note that says why is needed.');
+    const doubt = validateEventChoice(parked, order);
+    if (doubt !== null) throw orderRefused(doubt.code, doubt.text);
+    const wrong = untilProblem(order, Date.now());
+    if (wrong !== null) throw orderRefused('invalid_input', wrong);
+  }
+
+  function eventIdOf({ action, eventId }: ResolveOrder): string | null {
+    if (action === 'accept-event' || action === 'dismiss-event') return known().parked?.about ?? null;
+    if (action !== 'trust-settlement') return null;
+    return eventId ?? view(known(), plan, Date.now()).claimed.at(-1)?.of.event.id ?? null;
+  }
+
+  // A cancel in the UI is an order that may be refused: it must not abort the flow's steps.
+  CancellationScope.current().cancelRequested.catch(() => {
+    // It may be our own request, with which a cancelled flow closes.
+    if (outcome === null) loop.take({ is: 'order', order: newOrder('cancel', { actor: 'Temporal UI' }) });
+  });
+  const reports = reportChanges(
+    {
+      flowId,
+      timeScale,
+      view: shown,
+      get allowPlaintext() {
+        return handled.allowPlaintext;
+      },
+      isSending: () => known().running.some((step) => step.do === 'send') && known().parked === null,
+    },
+    rawInput,
+    carried?.reports,
+  );
+
+  return CancellationScope.nonCancellable(async () => {
+    const end = await loop.run();
+    if (end === 'continue') {
+      continuesAsNew = true;
+      // Bounded by handlers and callbacks, each bounded by itself.
+      await condition(() => allHandlersFinished() && notices.idle() && (reports?.idle() ?? true));
+      const next: Carried = {
+        startedAt: frame.startedAt,
+        known: known(),
+        told,
+        droppedPlaintext,
+        ...(reports === undefined ? {} : { reports: reports.carry() }),
+      };
+      return continueAsNew<(input: unknown, carried: Carried) => Promise<FlowReport>>(rawInput, next);
+    }
+    if (known().parked !== null) notices.show(null);
+    outcome = outcomeOf(plan, known(), end, Date.now());
+    say(add({ ...told, stage: 'done' }, { code: 'ended', detail: outcome.detail }, Date.now()));
+    // Its closed status shows that already: this saves an event in most histories.
+    if (outcome.state !== 'completed') markAs(outcome.state);
+    // Bounded by handlers and callbacks, each bounded by itself.
+    await condition(() => allHandlersFinished() && notices.idle() && (reports?.idle() ?? true));
+    return outcome;
+  }).then((ended) => close({ flowId, timeScale, report }, ended));
+}
+
+const ENDED = { code: 'flow_ended', text: 'it has ended' } as const;
+const MOVED_ON = 'The flow has moved on since the order was given. Look at it again.';
+
+const SUMMARIES: Readonly<Record<string, string>> = {
+  'failure-grace': 'Is the failure contradicted?',
+  'wait-for-window': 'Settle what is unknown',
+};
+const summaryOf = ({ rule }: Decision): string => SUMMARIES[rule] ?? 'Deadline of the flow';
+
+function newKnownOf(plan: Plan, rawInput: unknown, timeScale: number): Known {
+  const seconds = numberIn(rawInput, 'deadlineSeconds', 0, 2_592_000) ?? defaultDeadlineSeconds(plan.kind);
+  const scaled = (ms: number): number => Math.max(1, Math.ceil(ms * timeScale));
+  const times = {
+    timeScale,
+    patienceMs: Math.max(AT_LEAST_MS, scaled(SETTLE_PATIENCE_MS)),
+    // Until the check has said how long the client waits for an answer.
+    settleMs: scaled(SETTLE_PATIENCE_MS),
+    graceMs: plan.graceMs === 0 ? 0 : scaled(plan.graceMs),
+    deadlineMs: scaled(seconds * 1_000),
+  };
+  return newKnown(
+    plan.requests.map(({ name }) => name),
+    times,
+    Date.now(),
+  );
+}
+
+/** A number in the unchecked input, if it is sensible: timers start before the input is checked. */
+function numberIn(rawInput: unknown, member: string, above: number, most: number): number | undefined {
+  const input = isPlaintext(rawInput) ? rawInput.__plaintext : rawInput;
+  const value = (input as Record<string, unknown> | null | undefined)?.[member];
+  return typeof value === 'number' && value > above && value <= most ? value : undefined;
+}

@@ -1,0 +1,354 @@
+import type { FlowPreparation } from '../../activities/types.js';
+import type { OtherRecord } from '../../src/flows/echoes.js';
+import type { Cause } from '../../src/protocol/causes.js';
+import type { SentBefore, ClaimSays, Ending, LookupSays, Repeat } from '../../src/protocol/decisions.js';
+import type { FlowEvent, Outcome, Rejection } from '../../src/protocol/messages.js';
+import type { ParkAction, ParkReason } from '../../src/protocol/vocabulary.js';
+
+/*
+ * Everything that a flow knows, as plain JSON: what came in, and what it has reported. Never what is to be done: that
+ * follows from it (`decide.ts`). It travels through continue-as-new as it is.
+ */
+
+export interface Known {
+  /** Version of the lists of rules by which this flow decides. */
+  readonly rules: number;
+  readonly input: 'unchecked' | 'valid' | 'invalid';
+  /** Why the input is invalid. */
+  readonly refusal: Pick<Outcome, 'reason' | 'detail'> | null;
+  /** What the first check of the input found. */
+  readonly prepared: FlowPreparation | null;
+  /** Multiplies every wait of our own. */
+  readonly timeScale: number;
+  /** How much longer than its window a question to the service may take, ms. */
+  readonly patienceMs: number;
+  /** How long a POST may be under way after its answer was lost, ms. */
+  readonly settleMs: number;
+  /** How long a failure that only events report waits for an event against it, ms. */
+  readonly graceMs: number;
+  /** From the start, or from an order that gives the flow more time, to the deadline; ms. */
+  readonly deadlineMs: number;
+  readonly deadlineAtMs: number;
+  readonly requests: Readonly<Record<string, Request>>;
+  readonly inbox: Reading<'read' | 'cannot-tell'> | null;
+  /** The last attempt to void all claims for an end. */
+  readonly stop: StopTried | null;
+  /** Each once, in the order of arrival. */
+  readonly events: readonly Event[];
+  readonly orders: readonly Order[];
+  /** Begun, and not ended. */
+  readonly running: readonly Step[];
+  /**
+   * Grows with every input that can change a decision. What was read in an earlier turn is no reason to end or to send: a
+   * decision stands if the last reading brought nothing new.
+   */
+  readonly turn: number;
+  /** The question that a person is shown; null: none. */
+  readonly parked: Question | null;
+  /** When the last question was shown, ms: no two have the same. */
+  readonly askedSinceMs: number;
+}
+
+/** What one question to store or service found. */
+export interface Reading<Says> {
+  readonly says: Says;
+  /** When it was begun, ms. */
+  readonly askedAtMs: number;
+  /** The turn in which it was begun. */
+  readonly turn: number;
+}
+
+/** One money POST. */
+export interface Request {
+  readonly claim: ClaimSays;
+  /** What the store knows of the POSTs that left under it. */
+  readonly sent: SentBefore;
+  /** What its last send reported; null: none was begun, or another send was ordered since. */
+  readonly answer: Answer | null;
+  /** It was read from its claim, and not reported by its send: what the service answered is not known yet. */
+  readonly byClaim: boolean;
+  /** The service's answer, or its refusal, is still to be written to its claim. */
+  readonly unwritten: boolean;
+  /** It was tried to write to a closed claim that the service has it all the same. */
+  readonly proofWritten: boolean;
+  readonly lookup: Reading<LookupSays> | null;
+  /** The lookup said the same for the whole confirmation window. */
+  readonly windowOver: boolean;
+  /** Status words that the lookup has shown, each once. */
+  readonly words: readonly string[];
+  /** The service itself answered that it knows the reference. */
+  readonly saidToExist: boolean;
+  /** Until then a POST of it may be under way, ms. */
+  readonly underWayUntilMs: number;
+  /** Whether the service is set to take a repeat; `unknown`: not any more, a person decides. */
+  readonly repeat: Repeat;
+  /** More than one POST of it may have left. */
+  readonly maybeTwice: boolean;
+  /** The service's record or answer is of another payment. */
+  readonly isOther: boolean;
+  /** Its next send goes out even if the lookup cannot tell: the person who ordered it was shown that. */
+  readonly unasked: boolean;
+  /** The store did not answer when an ordered send was to be taken back. */
+  readonly holdBackFailed: boolean;
+  readonly shown: ForPersons;
+}
+
+/** What only people and callers read: no rule looks at it. */
+export interface ForPersons {
+  readonly why: string | null;
+  readonly answer: unknown;
+  readonly owner: string;
+  readonly rejection: Rejection | null;
+  readonly refused: string | null;
+  readonly other: OtherRecord | null;
+  readonly asked: Readonly<Record<string, unknown>> | null;
+  /** A trusted event proved it before its answer was known. */
+  readonly byEvent: boolean;
+}
+
+export type Answer =
+  | 'accepted'
+  | 'rejected'
+  | 'unknown'
+  | 'duplicate'
+  | 'held-back'
+  | 'void'
+  | 'other-request'
+  /** Its send was not awaited any more. */
+  | 'given-up';
+
+export type StopEnd = 'cancelled' | 'expired' | 'invalid';
+
+export interface StopTried {
+  readonly for: StopEnd;
+  /** `no-answer`: it may have been carried out. */
+  readonly says: 'done' | 'not-done' | 'no-answer';
+  readonly turn: number;
+  /** The order that asked for it. */
+  readonly order: string | null;
+}
+
+/** An event as the inbox holds it, and what is known of it besides. */
+export interface Event {
+  readonly event: FlowEvent;
+  /** When it reached the flow, ms. */
+  readonly atMs: number;
+  /** Its status had been shown by the lookup before. */
+  readonly isRepeated: boolean;
+  /** What a person said of it. */
+  readonly said: 'accepted' | 'dismissed' | 'trusted' | null;
+}
+
+export type Action = ParkAction | 'cancel';
+
+export interface Order {
+  readonly id: string;
+  readonly action: Action;
+  readonly actor: string;
+  readonly note: string;
+  readonly eventId: string | null;
+  /** The new deadline of a `keep-waiting`, ms. */
+  readonly untilMs: number | null;
+  /** Since when the question was shown that it answers; null: it answers none. */
+  readonly parkedSinceMs: number | null;
+  /** The request that was asked about. */
+  readonly request: string;
+  /** The lookup could not tell when it was asked. */
+  readonly cannotTell: boolean;
+  /** What its own step reported. */
+  readonly result: OrderResult | null;
+  readonly became: 'carried-out' | 'refused' | null;
+  readonly why: Cause | null;
+}
+
+/** `taken`, `void`, `closed`: the store has carried it out. `no-answer`: it may have. */
+export type OrderResult = 'taken' | 'not-taken' | 'void' | 'not-void' | 'closed' | 'not-closed' | 'no-answer';
+
+/** What a person is asked. If it changes in anything but its time, it is another question. */
+export interface Question {
+  readonly reason: ParkReason;
+  readonly request: string;
+  /** The event that is asked about. */
+  readonly about: string | null;
+  readonly sinceMs: number;
+  readonly actions: readonly ParkAction[];
+  /** Endings that were proven when it was shown. */
+  readonly endings: readonly Ending[];
+  /** Trusted events that differed then: another one since is news to the person. */
+  readonly mismatches: readonly string[];
+  /** The lookup could not tell then: an order to send again stands on that. */
+  readonly cannotTell: boolean;
+}
+
+export const STEPS = [
+  /** The input, and what the store knows of the claims. */
+  'check',
+  /** The POST, under its claim. */
+  'send',
+  /** Claim and lookup, until one of them says something new, or the window is over. */
+  'ask',
+  /** The same once. */
+  'look',
+  /** The status of a payment that the service has, until it is a new one. */
+  'follow',
+  /** The same once. */
+  'look-status',
+  'read-inbox',
+  /** Voids all claims of the flow, or none; reads the inbox in the same transaction. */
+  'void',
+  'write-answer',
+  'order-send',
+  'take-back',
+  'close',
+  /** Closes all claims of the flow by a person's order. */
+  'last-word',
+] as const;
+export type StepName = (typeof STEPS)[number];
+
+/** One thing to be done outside. Equal ids are the same step, which is begun once. */
+export interface Step {
+  readonly id: string;
+  readonly do: StepName;
+  /** Empty: it is about the whole flow. */
+  readonly request: string;
+  readonly turn: number;
+  readonly beganAtMs?: number;
+  /** Ids of the events that were judged when it began: its guard lets those pass. */
+  readonly reviewed?: readonly string[];
+  readonly order?: string;
+  readonly stop?: StopEnd;
+  /** Of `void`: what the service turned away is looked up before. */
+  readonly looksFirst?: boolean;
+  /** Of `ask` and `follow`: a question is shown, so it is asked ever more slowly. */
+  readonly isParked?: boolean;
+  /** Of `send`: it goes out although the lookup cannot tell. */
+  readonly unasked?: boolean;
+}
+
+/** What a transaction answers about a claim. */
+export interface ClaimReading {
+  readonly claim: ClaimSays;
+  readonly sent: SentBefore;
+  /** Whether the service is set to take a repeat. */
+  readonly repeat?: Repeat;
+}
+
+export type Result =
+  | {
+      readonly of: 'check';
+      readonly prepared: FlowPreparation | null;
+      readonly refusal: Known['refusal'];
+      readonly claims: Readonly<Record<string, ClaimReading>>;
+    }
+  | {
+      readonly of: 'send';
+      readonly answer: Answer;
+      readonly repeat: Repeat;
+      /** It may have been sent more than once. */
+      readonly isRepeat: boolean;
+      readonly unwritten: boolean;
+      readonly isOther: boolean;
+      /** Of a void claim: what was sent under it. */
+      readonly sent: SentBefore | null;
+      readonly shown: Partial<ForPersons>;
+    }
+  /** It cannot be put on the wire: nothing was sent. */
+  | { readonly of: 'unsendable'; readonly refusal: Known['refusal'] }
+  | {
+      readonly of: 'ask' | 'look';
+      readonly claim: ClaimSays;
+      readonly lookup: LookupSays;
+      readonly windowOver: boolean;
+      readonly isOther: boolean;
+      readonly shown: Partial<ForPersons>;
+    }
+  | {
+      readonly of: 'follow';
+      readonly lookup: LookupSays;
+      readonly word: string | null;
+      readonly shown: Partial<ForPersons>;
+    }
+  | { readonly of: 'read-inbox'; readonly events: readonly FlowEvent[] }
+  | {
+      readonly of: 'void';
+      readonly isDone: boolean;
+      readonly claims: Readonly<Record<string, ClaimReading>>;
+      readonly events: readonly FlowEvent[];
+    }
+  | { readonly of: 'write-answer' }
+  | ({ readonly of: 'order-send'; readonly isTaken: boolean } & ClaimReading)
+  | ({ readonly of: 'take-back' } & ClaimReading)
+  | ({ readonly of: 'close' } & ClaimReading)
+  | { readonly of: 'last-word'; readonly isClosed: boolean; readonly why: Cause | null }
+  /** Its patience is over; it may have been done. */
+  | { readonly of: 'no-answer' };
+
+export type Input =
+  | { readonly is: 'event'; readonly event: FlowEvent }
+  | { readonly is: 'order'; readonly order: NewOrder }
+  | { readonly is: 'began' | 'cancelled'; readonly step: Step }
+  | { readonly is: 'result'; readonly step: Step; readonly result: Result }
+  /** What the flow has reported: to the person who ordered, and to everyone. */
+  | { readonly is: 'carried-out'; readonly order: string }
+  | { readonly is: 'refused'; readonly order: string; readonly why: Cause }
+  | { readonly is: 'shown'; readonly question: Omit<Question, 'sinceMs'> | null };
+
+export type NewOrder = Omit<Order, 'request' | 'cannotTell' | 'result' | 'became' | 'why'>;
+
+const NOTHING_SHOWN: ForPersons = {
+  why: null,
+  answer: null,
+  owner: '',
+  rejection: null,
+  refused: null,
+  other: null,
+  asked: null,
+  byEvent: false,
+};
+
+export const NOT_SENT: Request = {
+  claim: 'free',
+  sent: 'nothing',
+  answer: null,
+  byClaim: false,
+  unwritten: false,
+  proofWritten: false,
+  lookup: null,
+  windowOver: false,
+  words: [],
+  saidToExist: false,
+  underWayUntilMs: 0,
+  repeat: 'unknown',
+  maybeTwice: false,
+  isOther: false,
+  unasked: false,
+  holdBackFailed: false,
+  shown: NOTHING_SHOWN,
+};
+
+/** The version of the lists in `rules.ts` and `orders.ts`. */
+export const RULES = 1;
+
+export function newKnown(
+  requests: readonly string[],
+  times: Pick<Known, 'timeScale' | 'patienceMs' | 'settleMs' | 'graceMs' | 'deadlineMs'>,
+  nowMs: number,
+): Known {
+  return {
+    ...times,
+    rules: RULES,
+    input: 'unchecked',
+    refusal: null,
+    prepared: null,
+    deadlineAtMs: nowMs + times.deadlineMs,
+    requests: Object.fromEntries(requests.map((name) => [name, NOT_SENT])),
+    inbox: null,
+    stop: null,
+    events: [],
+    orders: [],
+    running: [],
+    turn: 0,
+    parked: null,
+    askedSinceMs: 0,
+  };
+}

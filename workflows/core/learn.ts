@@ -1,0 +1,401 @@
+import type { LookupSays, SentBefore } from '../../src/protocol/decisions.js';
+import { MAX_UNTRUSTED, openedIdOf, unopenedIdOf } from '../../src/protocol/events.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
+import { wordsOfSameEnding } from '../../src/protocol/statuses.js';
+import type {
+  Action,
+  Answer,
+  ClaimReading,
+  Event,
+  Input,
+  Known,
+  NewOrder,
+  Order,
+  Request,
+  Result,
+  Step,
+} from './known.js';
+
+/** Adds one input to what is known. It judges nothing, and never throws. */
+export function learn(known: Known, input: Input, nowMs: number): Known {
+  switch (input.is) {
+    case 'event':
+      return takeEvents(known, [input.event], nowMs);
+    case 'order':
+      return takeOrder(known, input.order);
+    case 'began':
+      return began(known, input.step, nowMs);
+    case 'cancelled':
+      return gaveUp(without(known, input.step), input.step, nowMs);
+    case 'result':
+      return takeResult(without(known, input.step), input.step, input.result, nowMs);
+    case 'carried-out':
+      return carriedOut(known, input.order, nowMs);
+    case 'refused':
+      return withOrder(known, input.order, { became: 'refused', why: input.why });
+    case 'shown': {
+      if (input.question === null) return { ...known, parked: null };
+      const sinceMs = Math.max(nowMs, known.askedSinceMs + 1);
+      return { ...known, parked: { ...input.question, sinceMs }, askedSinceMs: sinceMs };
+    }
+    default:
+      return input satisfies never;
+  }
+}
+
+/** Orders that are done with, and that are kept. */
+const MAX_ORDERS = 20;
+
+const without = (known: Known, step: Step): Known => ({
+  ...known,
+  running: known.running.filter(({ id }) => id !== step.id),
+});
+
+function withRequest(known: Known, name: string, change: Partial<Request>): Known {
+  const request = known.requests[name];
+  return request === undefined
+    ? known
+    : { ...known, requests: { ...known.requests, [name]: { ...request, ...change } } };
+}
+
+const withOrder = (known: Known, id: string | undefined, change: Partial<Order>): Known => ({
+  ...known,
+  orders: known.orders.map((order) => (order.id === id ? { ...order, ...change } : order)),
+});
+
+const inNewTurn = (known: Known): Known => ({ ...known, turn: known.turn + 1 });
+
+function takeEvents(known: Known, came: readonly FlowEvent[], nowMs: number): Known {
+  return came.reduce((now, event) => takeEvent(now, event, nowMs), known);
+}
+
+function takeEvent(known: Known, event: FlowEvent, nowMs: number): Known {
+  const { events } = known;
+  // One that it has taken need not be decrypted again.
+  if (events.some(({ event: { id } }) => id === event.id || id === openedIdOf(event.id))) return known;
+  if (!event.trusted && isOneTooMany(known, event)) return known;
+  const isRepeated = Object.values(known.requests).some(
+    ({ words }) => event.status !== null && words.includes(event.status),
+  );
+  const unopened = unopenedIdOf(event.id);
+  const kept = events.filter((earlier) => earlier.event.id !== unopened);
+  return inNewTurn({ ...known, events: [...kept, { event, atMs: nowMs, isRepeated, said: null }] });
+}
+
+/** Anyone may post untrusted events. The first of each ending is always kept: it may hold something back. */
+function isOneTooMany({ events }: Known, { status }: FlowEvent): boolean {
+  const untrusted = events.filter(({ event }) => !event.trusted);
+  if (untrusted.length < MAX_UNTRUSTED) return false;
+  const words = wordsOfSameEnding(status);
+  return words.length === 0 || untrusted.some(({ event }) => words.includes(event.status ?? ''));
+}
+
+function takeOrder(known: Known, order: NewOrder): Known {
+  if (known.orders.some(({ id }) => id === order.id)) return known;
+  const done = known.orders.filter(({ became }) => became !== null);
+  const dropped = done.slice(0, Math.max(0, done.length + 1 - MAX_ORDERS));
+  const { request = '', cannotTell = false } = known.parked ?? {};
+  const orders = [
+    ...known.orders.filter((one) => !dropped.includes(one)),
+    { ...order, request, cannotTell, result: null, became: null, why: null },
+  ];
+  return inNewTurn({ ...known, orders });
+}
+
+function began(known: Known, step: Step, nowMs: number): Known {
+  // An untrusted event is against a repeat that no person ordered, so it never counts as judged for a send.
+  const reviewed = known.events.filter(({ event }) => event.trusted || step.do !== 'send');
+  const ids = reviewed.map(({ event }) => openedIdOf(event.id));
+  return { ...known, running: [...known.running, { ...step, beganAtMs: nowMs, reviewed: ids }] };
+}
+
+/** A send that is not awaited any more may have been sent. */
+function gaveUp(known: Known, step: Step, nowMs: number): Known {
+  if (step.do !== 'send') return known;
+  return sent(known, step.request, { answer: 'given-up', isRepeat: false, sent: null }, nowMs);
+}
+
+function takeResult(known: Known, step: Step, result: Result, nowMs: number): Known {
+  const { turn, request } = step;
+  const askedAtMs = step.beganAtMs ?? nowMs;
+  switch (result.of) {
+    case 'check':
+      return checked(known, result, nowMs);
+    case 'send':
+      return sent(known, request, result, nowMs);
+    case 'unsendable':
+      return inNewTurn({ ...known, input: 'invalid', refusal: result.refusal });
+    case 'ask':
+    case 'look':
+      return lookedUp(known, step, result, askedAtMs);
+    case 'follow':
+      return followed(known, step, result, askedAtMs);
+    case 'read-inbox':
+      // If it brought something new, a new turn has begun, and it was not the last reading.
+      return { ...takeEvents(known, result.events, nowMs), inbox: { says: 'read', askedAtMs, turn } };
+    case 'void':
+      return voided(known, step, result, nowMs);
+    case 'write-answer':
+      return wroteAnswer(known, request);
+    case 'order-send':
+      return orderedSend(known, step, result);
+    case 'take-back': {
+      const { claim, sent: sentBefore } = result;
+      // Of an attempt that had marked it already, the POST may be under way.
+      const underWayUntilMs = claim === 'sending' ? nowMs + known.settleMs : nowMs;
+      const change = { claim, sent: sentBefore, answer: 'unknown', holdBackFailed: false, underWayUntilMs } as const;
+      return inNewTurn(withRequest(known, request, change));
+    }
+    case 'close': {
+      const next = withRequest(known, request, { claim: result.claim, sent: result.sent });
+      return inNewTurn(withOrder(next, step.order, { result: result.claim === 'void' ? 'void' : 'not-void' }));
+    }
+    case 'last-word':
+      return inNewTurn(
+        withOrder(known, step.order, { result: result.isClosed ? 'closed' : 'not-closed', why: result.why }),
+      );
+    case 'no-answer':
+      return noAnswer(known, step, askedAtMs);
+    default:
+      return result satisfies never;
+  }
+}
+
+/** An earlier run of the flow may have sent: what its claims say comes with the check. */
+function checked(known: Known, { prepared, refusal, claims }: Extract<Result, { of: 'check' }>, nowMs: number): Known {
+  const settleMs = prepared === null ? known.settleMs : Math.ceil(prepared.windows.settleMs * known.timeScale);
+  const next = inNewTurn({ ...known, prepared, refusal, settleMs, input: refusal === null ? 'valid' : 'invalid' });
+  return Object.entries(claims).reduce((now, [name, found]) => readFirst(now, name, found, nowMs), next);
+}
+
+const ANSWER_OF = { answered: 'accepted', rejected: 'rejected', void: 'void', sending: 'unknown' } as const;
+
+/** What the store says of a claim that this run has not sent under: what was sent is unknown until it is known. */
+function readFirst(
+  known: Known,
+  name: string,
+  { claim, sent: sentBefore, repeat }: ClaimReading,
+  nowMs: number,
+): Known {
+  if (claim === 'free' || claim === 'reserved' || claim === 'ordered')
+    return withRequest(known, name, { claim, sent: sentBefore });
+  const next = withRequest(known, name, { sent: sentBefore, maybeTwice: sentBefore === 'unknown' });
+  return sent(
+    next,
+    name,
+    {
+      answer: ANSWER_OF[claim],
+      isRepeat: false,
+      sent: sentBefore,
+      byClaim: true,
+      ...(repeat === undefined ? {} : { repeat }),
+    },
+    nowMs,
+  );
+}
+
+const CLAIM_AFTER = {
+  accepted: 'answered',
+  rejected: 'rejected',
+  void: 'void',
+  unknown: 'sending',
+  duplicate: 'sending',
+  'held-back': 'reserved',
+  'given-up': 'sending',
+  'other-request': 'free',
+} as const satisfies Record<Answer, Request['claim']>;
+
+type Sent = Pick<Extract<Result, { of: 'send' }>, 'answer' | 'isRepeat' | 'sent'> &
+  Partial<Extract<Result, { of: 'send' }>> & { readonly byClaim?: true };
+
+function sent(known: Known, name: string, result: Sent, nowMs: number): Known {
+  const before = known.requests[name];
+  if (before === undefined) return known;
+  const { answer } = result;
+  // Another send that was ordered stays so until it is taken back; and what is known of a claim is not unlearnt.
+  const isKept = answer === 'given-up' && before.claim !== 'free' && before.claim !== 'reserved';
+  const staysOrdered = answer === 'held-back' && before.claim === 'ordered';
+  const claim = isKept || staysOrdered ? before.claim : CLAIM_AFTER[answer];
+  const mayBeUnderWay = answer === 'unknown' || (answer === 'given-up' && claim !== 'void');
+  return inNewTurn(
+    withRequest(known, name, {
+      claim,
+      answer,
+      byClaim: result.byClaim ?? false,
+      unwritten: result.unwritten ?? false,
+      sent: result.sent ?? sentAfter(before.sent, answer),
+      saidToExist: before.saidToExist || answer === 'duplicate',
+      // If the service said that it knows the reference, or if nothing was sent, nothing is under way.
+      underWayUntilMs: mayBeUnderWay ? nowMs + known.settleMs : nowMs,
+      repeat: result.repeat ?? 'unknown',
+      maybeTwice:
+        before.maybeTwice || result.isRepeat || answer === 'unknown' || answer === 'duplicate' || answer === 'given-up',
+      isOther: before.isOther || result.isOther === true,
+      shown: { ...before.shown, ...result.shown },
+    }),
+  );
+}
+
+const LEFT_NOTHING: readonly Answer[] = ['held-back', 'other-request', 'rejected'];
+const sentAfter = (before: SentBefore, answer: Answer): SentBefore =>
+  LEFT_NOTHING.includes(answer) ? before : 'unknown';
+
+/**
+ * Only what proves something begins a new turn: a lookup that now cannot tell and now shows nothing would begin one each
+ * time.
+ */
+function lookedUp(known: Known, step: Step, found: Extract<Result, { of: 'ask' | 'look' }>, askedAtMs: number): Known {
+  const before = known.requests[step.request];
+  if (before === undefined) return known;
+  const claim = claimAfter(before, found.claim);
+  const says = stillShown(before, found.lookup);
+  const isNewWord =
+    says !== before.lookup?.says && [says, before.lookup?.says].some((one) => one === 'other' || one === 'shown');
+  const isProof = claim !== before.claim || isNewWord || (found.isOther && !before.isOther);
+  const next = withRequest(known, step.request, {
+    claim,
+    lookup: asReading(before, step, says, askedAtMs, isProof),
+    windowOver: before.windowOver || found.windowOver,
+    byClaim: false,
+    isOther: before.isOther || found.isOther,
+    shown: { ...before.shown, ...found.shown },
+  });
+  return isProof ? inNewTurn(next) : next;
+}
+
+/**
+ * The flow knows of a send that may have been executed: a claim that was handed back, or that is lost with its store,
+ * leaves that open. Another send that was ordered, and a claim that is closed, change by their own steps only.
+ */
+function claimAfter(before: Request, found: Request['claim']): Request['claim'] {
+  if (before.claim === 'ordered') return before.claim;
+  if (found === 'answered' || found === 'rejected' || found === 'void') return found;
+  const isUnsent = before.claim === 'free' || before.claim === 'reserved';
+  const wasHeldBack = before.answer === null || before.answer === 'held-back';
+  if (isUnsent && wasHeldBack && (found === 'free' || found === 'reserved')) return before.claim;
+  return before.claim === 'answered' || before.claim === 'void' || before.claim === 'rejected'
+    ? before.claim
+    : 'sending';
+}
+
+/** What the lookup has shown it does not take back by being silent. */
+const stillShown = ({ lookup }: Request, says: LookupSays): LookupSays =>
+  lookup?.says === 'shown' && says !== 'other' ? 'shown' : says;
+
+/** If it brought something new, a new turn begins, and it was not the last reading. */
+const asReading = ({ lookup }: Request, step: Step, says: LookupSays, askedAtMs: number, isProof: boolean) => ({
+  says,
+  askedAtMs,
+  turn: isProof ? step.turn : Math.max(step.turn, lookup?.turn ?? 0),
+});
+
+function followed(known: Known, step: Step, found: Extract<Result, { of: 'follow' }>, askedAtMs: number): Known {
+  const before = known.requests[step.request];
+  if (before === undefined) return known;
+  const { word } = found;
+  const isNew = word !== null && !before.words.includes(word);
+  const isOther = before.isOther || found.lookup === 'other';
+  const isProof = isNew || isOther !== before.isOther;
+  const says = isOther ? 'other' : stillShown(before, found.lookup);
+  const next = withRequest(known, step.request, {
+    lookup: asReading(before, step, says, askedAtMs, isProof),
+    words: isNew ? [...before.words, word] : before.words,
+    isOther,
+    shown: { ...before.shown, ...found.shown },
+  });
+  return isProof ? inNewTurn(next) : next;
+}
+
+function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }>, nowMs: number): Known {
+  const { turn, stop: end = 'expired', order = null } = step;
+  const read: Known = {
+    ...takeEvents(known, result.events, nowMs),
+    inbox: { says: 'read', askedAtMs: step.beganAtMs ?? nowMs, turn },
+    stop: { for: end, says: result.isDone ? 'done' : 'not-done', turn, order },
+  };
+  return Object.entries(result.claims).reduce((now, [name, found]) => {
+    const before = now.requests[name];
+    if (before === undefined) return now;
+    if (before.claim === found.claim) {
+      return before.sent === found.sent ? now : inNewTurn(withRequest(now, name, { sent: found.sent }));
+    }
+    if (found.claim === 'void') return withRequest(now, name, found);
+    // What turns out to have been sent is followed from now on.
+    return before.claim === 'free' || before.claim === 'reserved' ? readFirst(inNewTurn(now), name, found, nowMs) : now;
+  }, read);
+}
+
+function wroteAnswer(known: Known, name: string): Known {
+  const before = known.requests[name];
+  if (before === undefined) return known;
+  if (before.unwritten) return inNewTurn(withRequest(known, name, { unwritten: false }));
+  return inNewTurn(withRequest(known, name, { proofWritten: true, claim: 'answered', sent: 'unknown' }));
+}
+
+function orderedSend(known: Known, step: Step, result: Extract<Result, { of: 'order-send' }>): Known {
+  const { isTaken, claim, sent: sentBefore } = result;
+  const next = withOrder(known, step.order, { result: isTaken ? 'taken' : 'not-taken' });
+  if (!isTaken) return inNewTurn(withRequest(next, step.request, { repeat: 'unknown' }));
+  const unasked = known.orders.some(({ id, cannotTell }) => id === step.order && cannotTell);
+  const open = { claim, sent: sentBefore, answer: null, windowOver: false, lookup: null, unasked } as const;
+  return inNewTurn(withRequest(next, step.request, open));
+}
+
+function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
+  const { turn, request: name } = step;
+  const request = known.requests[name];
+  switch (step.do) {
+    case 'read-inbox':
+      return { ...known, inbox: { says: 'cannot-tell', askedAtMs, turn } };
+    case 'look':
+    case 'follow':
+    case 'look-status':
+    case 'ask': {
+      const before = request?.lookup?.says;
+      const says = before === 'shown' || before === 'other' ? before : 'cannot-tell';
+      return withRequest(known, name, { lookup: { says, askedAtMs, turn } });
+    }
+    case 'void':
+      return { ...known, stop: { for: step.stop ?? 'expired', says: 'no-answer', turn, order: step.order ?? null } };
+    case 'take-back':
+      return withRequest(known, name, { holdBackFailed: true });
+    case 'write-answer':
+      return inNewTurn(
+        withRequest(known, name, request?.unwritten === true ? { unwritten: false } : { proofWritten: true }),
+      );
+    case 'order-send':
+      return inNewTurn(withOrder(withRequest(known, name, { repeat: 'unknown' }), step.order, { result: 'no-answer' }));
+    case 'check':
+    case 'send':
+      return known;
+    case 'close':
+    case 'last-word':
+      return withOrder(known, step.order, { result: 'no-answer' });
+    default:
+      return step.do satisfies never;
+  }
+}
+
+function carriedOut(known: Known, id: string, nowMs: number): Known {
+  const order = known.orders.find((one) => one.id === id);
+  const next = withOrder(known, id, { became: 'carried-out' });
+  if (order === undefined) return known;
+  const moreTime = (atMs: number | null) => ({ deadlineAtMs: atMs ?? nowMs + next.deadlineMs });
+  if (order.action === 'keep-waiting') return inNewTurn({ ...next, ...moreTime(order.untilMs) });
+  // It has a deadline of its own if the flow's is over.
+  if (order.action === 'send-again') return nowMs < next.deadlineAtMs ? next : { ...next, ...moreTime(null) };
+  const said = SAID_BY[order.action];
+  return said === undefined ? next : say(next, order, said);
+}
+
+/** What a person says of an event by an order about it. */
+const SAID_BY: Readonly<Partial<Record<Action, NonNullable<Event['said']>>>> = {
+  'accept-event': 'accepted',
+  'dismiss-event': 'dismissed',
+  'trust-settlement': 'trusted',
+};
+
+function say(known: Known, { eventId }: Order, said: NonNullable<Event['said']>): Known {
+  const events = known.events.map((one) => (one.event.id === eventId ? { ...one, said } : one));
+  return inNewTurn({ ...known, events });
+}

@@ -1,0 +1,239 @@
+import type { Cause } from '../../src/protocol/causes.js';
+import { orderRefusal, POST_ORDERS, refusalOf, type PostOrder } from '../../src/protocol/legal-orders.js';
+import type { ParkReason } from '../../src/protocol/vocabulary.js';
+import type { End } from './situation.js';
+import type { Input, Known, NewOrder, Order, Step } from './known.js';
+import { look, lookAtStatus, readInbox, step, stop, type Situation } from './situation.js';
+import { mayBeSent, type View } from './view.js';
+
+/** An order that has no reply yet, in the situation as it is now. */
+export interface Ordered {
+  readonly v: View;
+  readonly situation: Situation;
+  readonly order: Order;
+}
+
+export interface Reply {
+  /** Wanted besides what the situation wants. */
+  readonly steps?: readonly Step[];
+  /** Wanted in place of what the situation wants. */
+  readonly instead?: readonly Step[];
+  readonly says?: Input;
+}
+
+/** The first rule that applies decides what becomes of an order. */
+export interface OrderRule {
+  readonly name: string;
+  /** One sentence, printed in docs/decisions.md. */
+  readonly says: string;
+  readonly when: (o: Ordered) => boolean;
+  readonly follows: (o: Ordered) => Reply;
+}
+
+const refuse = ({ order }: Pick<Ordered, 'order'>, why: Cause): Reply => ({
+  says: { is: 'refused', order: order.id, why },
+});
+const carryOut = ({ order }: Ordered): Reply => ({ says: { is: 'carried-out', order: order.id } });
+const isCancel = ({ order }: Ordered): boolean => order.action === 'cancel';
+const GOES_ON: Reply = {};
+
+/** These end nothing and send nothing. */
+const HARMLESS: readonly string[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'trust-settlement'];
+
+export const ORDER_RULES: readonly OrderRule[] = [
+  {
+    name: 'cancel-too-late',
+    says: 'Once money may have moved, or a trusted event reports it, a cancel is refused.',
+    when: (o) => isCancel(o) && (o.v.is.maybeSent || o.v.is.reported),
+    follows: (o) => refuse(o, o.v.is.maybeSent ? MAY_HAVE_MOVED : REPORTED),
+  },
+  {
+    name: 'cancel-cannot-tell',
+    says: 'A cancel is refused if the store cannot say whether money moved; it may carry it out yet.',
+    when: (o) => isCancel(o) && o.v.known.stop?.order === o.order.id && o.v.known.stop.says === 'no-answer',
+    follows: (o) => refuse(o, STORE_UNAVAILABLE),
+  },
+  {
+    name: 'cancel',
+    says: 'A cancel voids the claims of the flow, or changes nothing; nothing else is begun meanwhile.',
+    when: isCancel,
+    follows: ({ v, order }) => ({ instead: stop(v, 'cancelled', order.id).steps }),
+  },
+  {
+    name: 'order-closed',
+    says: 'The store has closed the claim as not executed: the inbox, read last, decides what follows.',
+    when: ({ v, order }) => order.result === 'void' && !v.is.reported,
+    follows: () => GOES_ON,
+  },
+  {
+    name: 'order-result',
+    says: 'The store has said what became of an order: that is the reply.',
+    when: ({ order }) => order.result !== null && order.result !== 'closed',
+    follows: (o) => (o.order.result === 'taken' ? carryOut(o) : refuse(o, whyNotDone(o))),
+  },
+  {
+    name: 'order-under-way',
+    says: "What was put to the store is not taken back: the store's answer is the reply.",
+    when: ({ v, order }) => v.known.running.some((one) => one.order === order.id),
+    follows: ({ v, order }) => ({ steps: v.known.running.filter((one) => one.order === order.id) }),
+  },
+  {
+    name: 'order-waits',
+    says: 'While the question is checked once more, an order about it waits.',
+    when: ({ v, situation, order }) => situation.isCheck === true && isAbout(v.known, order),
+    follows: () => GOES_ON,
+  },
+  {
+    name: 'moved-on',
+    says: 'An order answers the question that its person saw: if that has changed, it is refused.',
+    when: ({ v: { known }, situation, order }) =>
+      !isAbout(known, order) ||
+      situation.park !== known.parked?.reason ||
+      (situation.about ?? null) !== (known.parked?.about ?? null) ||
+      !(known.parked?.actions ?? []).some((action) => action === order.action),
+    follows: (o) => refuse(o, o.v.endings.length > 0 ? DECIDED : MOVED_ON),
+  },
+  {
+    name: 'harmless',
+    says: 'An order that ends nothing and sends nothing needs no further check.',
+    when: ({ order }) => HARMLESS.includes(order.action),
+    follows: carryOut,
+  },
+  {
+    name: 'order-reads-inbox',
+    says: 'Every order that ends or sends is checked against the inbox,',
+    when: ({ v }) => !v.is.inboxAsked,
+    follows: ({ v }) => ({ steps: [readInbox(v)] }),
+  },
+  {
+    name: 'order-inbox-unread',
+    says: 'and is refused if that cannot be read, for it may say otherwise;',
+    when: ({ v }) => !v.is.inboxRead,
+    follows: (o) => refuse(o, CANNOT_READ),
+  },
+  {
+    name: 'order-looks',
+    says: 'and against the claim and the service, where it can be asked.',
+    when: ({ v }) => !isLookedAt(v),
+    follows: ({ v }) => ({ steps: [v.executed === 'shown' ? lookAtStatus(v) : look(v)] }),
+  },
+  {
+    name: 'order-against-news',
+    says: 'A trusted event that differs and has come since the question was shown is news to its person.',
+    when: ({ v }) => v.mismatches.some(({ of }) => !(v.known.parked?.mismatches ?? []).includes(of.event.id)),
+    follows: (o) => refuse(o, OTHER_REPORTED),
+  },
+  {
+    name: 'order-against-proof',
+    says: 'An order replaces missing proof, and never stands against proof.',
+    when: (o) => whyNot(o) !== null,
+    follows: (o) => refuse(o, whyNot(o) ?? DECIDED),
+  },
+  {
+    name: 'order-too-early',
+    says: 'While the POST may be under way, neither another send nor its closing is safe.',
+    when: ({ v, order }) => v.is.underWay && !v.request.saidToExist && IN_WINDOW.includes(order.action),
+    follows: (o) => refuse(o, underWay(o.v)),
+  },
+  {
+    name: 'order-carry-out',
+    says: "Nothing stands against it: the store carries it out, in the claim's own transaction.",
+    when: () => true,
+    follows: ({ v, order }) => ({
+      steps: [step(STEP_OF[order.action] ?? 'last-word', v.requestPlan.name, undefined, { order: order.id })],
+    }),
+  },
+];
+
+const STEP_OF: Readonly<Partial<Record<string, Step['do']>>> = {
+  'send-again': 'order-send',
+  'close-not-executed': 'close',
+};
+const IN_WINDOW: readonly string[] = ['send-again', 'close-not-executed'];
+
+const isAbout = ({ parked }: Known, { parkedSinceMs, action }: Pick<Order, 'parkedSinceMs' | 'action'>): boolean =>
+  parked !== null && parked.sinceMs === parkedSinceMs && parked.actions.some((one) => one === action);
+
+/** Where it cannot be asked (an invalid input has no claim that we could name), the store alone decides. */
+const isLookedAt = (v: View): boolean =>
+  v.known.prepared === null || v.request.lookup?.turn === v.known.turn || (v.executed === 'shown' && !v.is.hasLookup);
+
+/**
+ * What is proven against an order. About a POST that nothing shows yet there is more to say than about its ending. What
+ * is proven of another's payment, and was shown, proves nothing about ours.
+ */
+function whyNot({ v, order }: Ordered): Cause | null {
+  const { action } = order;
+  if (action === 'cancel') return null;
+  const shown = v.known.parked?.endings ?? [];
+  const isOfAnother = v.request.isOther || (v.executed === 'shown' && v.post.lookup === 'other');
+  const proven = isOfAnother ? v.endings.filter((ending) => !shown.includes(ending)) : v.endings;
+  const byEnding = orderRefusal(action, proven, shown);
+  if (byEnding !== null) return byEnding;
+  const reason = v.known.parked?.reason;
+  const isOfPost = POST_REASONS.some((one) => one === reason) && POST_ORDERS.some((one) => one === action);
+  return isOfPost ? refusalOf(action as PostOrder, v.post) : null;
+}
+
+/** Reasons about a POST whose outcome is unknown. */
+const POST_REASONS: readonly ParkReason[] = [
+  'unknown_outcome',
+  'not_found_at_service',
+  'could_not_ask',
+  'duplicate_mismatch',
+];
+
+/** Refused at once, which leaves nothing in the history: what no flow in this state can carry out. Null: it is taken. */
+export function mayOrder(known: Known, order: NewOrder): Cause | null {
+  if (order.action === 'cancel') return null;
+  if (known.parked === null) return NOT_PARKED;
+  if (!isAbout(known, { ...order, action: known.parked.actions[0] ?? order.action })) return MOVED_ON;
+  const { actions } = known.parked;
+  if (actions.some((action) => action === order.action)) return null;
+  return { code: 'unknown_action', text: `"${order.action}" is not possible now. Possible: ${actions.join(', ')}` };
+}
+
+/** Refused at once: as far as is known it is too late. */
+export const mayCancel = ({ requests }: Known): Cause | null =>
+  Object.values(requests).some(mayBeSent) ? MAY_HAVE_MOVED : null;
+
+/** The flow ends: what is left to say to those who ordered. */
+export function lastReplies(known: Known, end: End): readonly Input[] {
+  return known.orders
+    .filter(({ became }) => became === null)
+    .map((order) => {
+      const isDone = end.order === order.id || (order.action === 'cancel' && end.state === 'cancelled');
+      const why: Cause = { code: 'flow_ended', text: `it has ended as ${end.state}` };
+      return isDone ? { is: 'carried-out', order: order.id } : { is: 'refused', order: order.id, why };
+    });
+}
+
+function whyNotDone({ v, order }: Ordered): Cause {
+  if (order.result === 'no-answer') return STORE_UNAVAILABLE;
+  if (order.result === 'void') return REPORTED;
+  if (order.why !== null) return order.why;
+  return { code: 'claim_closed', text: `its claim is ${v.request.claim}` };
+}
+
+const underWay = ({ request }: View): Cause => ({
+  code: 'post_under_way',
+  text: `its POST may still be under way: order it again after ${new Date(request.underWayUntilMs).toISOString()}`,
+});
+
+const MAY_HAVE_MOVED: Cause = { code: 'money_may_have_moved', text: 'money may have moved already' };
+const REPORTED: Cause = { code: 'event_reports_it', text: 'a trusted event says that the service has it' };
+const STORE_UNAVAILABLE: Cause = {
+  code: 'store_unavailable',
+  text: 'the store does not answer, and may carry it out yet',
+};
+const MOVED_ON: Cause = { code: 'flow_moved_on', text: 'the flow has moved on since the order was given' };
+const DECIDED: Cause = { code: 'decided_meanwhile', text: 'what is proven by now decides' };
+const NOT_PARKED: Cause = { code: 'not_parked', text: 'the flow is not parked: there is nothing to resolve' };
+const CANNOT_READ: Cause = {
+  code: 'inbox_not_read',
+  text: 'the inbox cannot be read now, or a webhook is still being matched, and may say otherwise: order it again',
+};
+const OTHER_REPORTED: Cause = {
+  code: 'event_reports_other_payment',
+  text: 'a trusted event that differs from what we know has come since: look at it, and order again',
+};

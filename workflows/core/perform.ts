@@ -1,0 +1,398 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  isCancellation,
+  TimeoutFailure,
+  type ActivityOptions,
+} from '@temporalio/workflow';
+import type { Voided } from '../../activities/engine-steps.js';
+import type {
+  ClaimRef,
+  Facts,
+  PostReading,
+  StatusEvidence,
+  StatusReading,
+  StepTerms,
+  SubmitOutcome,
+} from '../../activities/types.js';
+import type { OtherRecord } from '../../src/flows/echoes.js';
+import type { Cause } from '../../src/protocol/causes.js';
+import { executed } from '../../src/protocol/decisions.js';
+import { orderRefusal } from '../../src/protocol/legal-orders.js';
+import { wordsThat } from '../../src/protocol/statuses.js';
+import { END_REASONS, type ParkAction } from '../../src/protocol/vocabulary.js';
+import { endingsOf } from '../../src/protocol/decisions.js';
+import type { Activities } from '../../activities/index.js';
+import { act, checkAtOnce, preparationOf, wasReset } from '../engine/activities.js';
+import {
+  LAST_LOOK,
+  LOOK_WHILE_PARKED_MS,
+  POLL,
+  READ,
+  RECORD_PATIENCE_MS,
+  SETTLE_PATIENCE_MS,
+  STORE,
+  STORE_PATIENCE_MS,
+  SUBMIT,
+  submitPolicy,
+} from '../engine/policies.js';
+import { AT_LEAST_MS } from '../engine/waits.js';
+import type { ForPersons, Known, Request, Result, Step } from './known.js';
+import type { Plan, RequestPlan } from './plan.js';
+import { requestOf } from './view.js';
+
+/** What every step needs besides what is known. */
+export interface Context {
+  readonly flowId: string;
+  readonly plan: Plan;
+  readonly timeScale: number;
+  readonly rawInput: unknown;
+}
+
+type SendResult = Extract<Result, { of: 'send' }>;
+
+/**
+ * Carries one step out: one activity, whose result becomes known. It decides nothing. A step whose patience is over says
+ * that; a cancelled one throws.
+ */
+export async function perform(context: Context, step: Step, known: Known): Promise<Result> {
+  try {
+    return await resultOf(context, step, known);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) return { of: 'no-answer' };
+    const refusal = refusalIn(error);
+    if (refusal !== null && step.do === 'check') return { of: 'check', prepared: null, refusal, claims: {} };
+    if (refusal !== null && step.do === 'send') return { of: 'unsendable', refusal };
+    // A refused question says nothing about money.
+    if (refusal !== null && (step.do === 'look' || step.do === 'look-status')) return { of: 'no-answer' };
+    throw error;
+  }
+}
+
+/** Why the input cannot be sent: an error that comes again at every attempt. */
+function refusalIn(error: unknown): Known['refusal'] {
+  if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return null;
+  const { type, message } = error.cause;
+  const reason = END_REASONS.find((candidate) => candidate === type);
+  return reason === undefined ? null : { reason, detail: message };
+}
+
+function resultOf(context: Context, step: Step, known: Known): Promise<Result> {
+  switch (step.do) {
+    case 'check':
+      return check(context);
+    case 'send':
+      return send(context, step, known);
+    case 'ask':
+      return ask(context, step, known);
+    case 'look':
+      return look(context, step, known);
+    case 'follow':
+      return follow(context, step, known);
+    case 'look-status':
+      return lookAtStatus(context, step, known);
+    case 'read-inbox':
+      return inboxOf(context, known);
+    case 'void':
+      return voidAll(context, step, known);
+    case 'write-answer':
+      return writeAnswer(context, step, known);
+    case 'order-send':
+      return orderSend(context, step, known);
+    case 'take-back':
+      return takeBack(context, step, known);
+    case 'close':
+      return close(context, step, known);
+    case 'last-word':
+      return lastWord(context, step, known);
+    default:
+      return step.do satisfies never;
+  }
+}
+
+/** The activities of one step. How long it is tried is the server's to measure, which costs no timer. */
+function acts({ timeScale }: Context, policy: ActivityOptions, summary: string, patienceMs?: number): Activities {
+  const patience =
+    patienceMs === undefined
+      ? {}
+      : { scheduleToCloseTimeout: Math.max(AT_LEAST_MS, Math.ceil(patienceMs * timeScale)) };
+  // Bounded by that, by the deadline (a rule gives the step up then), or by the person who decides.
+  return act({ ...policy, ...patience }, summary, timeScale);
+}
+
+function termsOf({ prepared }: Known, name: string): StepTerms {
+  const terms = prepared?.steps[name];
+  if (terms === undefined) throw new TypeError(`the request "${name}" was not prepared`);
+  return terms;
+}
+
+const claimsOf = ({ prepared }: Known): readonly ClaimRef[] =>
+  Object.values(prepared?.steps ?? {}).map(({ claim }) => claim);
+
+async function check(context: Context): Promise<Result> {
+  const order = preparationOf(context, context.rawInput);
+  // Bounded by CHECK, and then by the deadline.
+  const { prepared, claims } = await checkAtOnce('checkFlow', order, () =>
+    acts(context, READ, 'Check the input').checkFlow(order),
+  );
+  return { of: 'check', prepared, refusal: null, claims };
+}
+
+async function send(context: Context, step: Step, known: Known): Promise<Result> {
+  const { flowId, plan } = context;
+  const { claim } = termsOf(known, step.request);
+  const windows = known.prepared?.windows ?? { settleMs: known.settleMs };
+  const outcome = await acts(context, submitPolicy(SUBMIT, windows), `Send ${plan.noun}, under its claim`).submitStep({
+    flowId,
+    step: step.request,
+    input: known.prepared?.input,
+    pin: claim.pin,
+    unasked: step.unasked === true,
+    reviewedEventIds: step.reviewed ?? [],
+    mostMs: windows.postMs,
+  });
+  return sent(outcome);
+}
+
+function sent(outcome: SubmitOutcome): SendResult {
+  const as = (
+    answer: SendResult['answer'],
+    shown: Partial<ForPersons> = {},
+    more: Partial<SendResult> = {},
+  ): SendResult => ({
+    of: 'send',
+    answer,
+    repeat: 'unknown',
+    isRepeat: false,
+    unwritten: false,
+    isOther: false,
+    sent: null,
+    shown,
+    ...more,
+  });
+  switch (outcome.kind) {
+    case 'accepted': {
+      const { answer, recorded, other, isRepeat, byLookup } = outcome;
+      const more = {
+        unwritten: !recorded,
+        isOther: other !== undefined,
+        isRepeat: isRepeat === true || byLookup === true,
+      };
+      return as('accepted', { answer, other: other ?? null }, more);
+    }
+    case 'rejected':
+      return as('rejected', { rejection: outcome.rejection, owner: outcome.owner }, { unwritten: !outcome.recorded });
+    case 'unknown':
+      return as('unknown', { why: outcome.reason, refused: outcome.refused ?? null }, { repeat: outcome.repeat });
+    case 'duplicate':
+      return as('duplicate', { why: 'the service knows this reference already' }, { repeat: outcome.repeat });
+    case 'contradicted':
+      return as('held-back', { why: HELD_BACK });
+    case 'other-request':
+      return as('other-request', { why: OTHER_REQUEST });
+    case 'void':
+      return as('void', { why: outcome.reason }, { sent: outcome.sent });
+    case 'quote-expired':
+    case 'done-elsewhere':
+      throw new TypeError(`no outcome of a request without a quote: ${outcome.kind}`);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const HELD_BACK = 'a trusted event names this reference, so it was not sent';
+const OTHER_REQUEST =
+  'Another request was made under this reference before. Nothing was sent for this one; check that flow first.';
+
+const questionOf = (known: Known, name: string) => {
+  const { claim, facts, fixed } = termsOf(known, name);
+  return { claim, expect: facts, fixed, saidToExist: requestOf(known, name).saidToExist };
+};
+
+async function ask(context: Context, step: Step, known: Known): Promise<Result> {
+  const { timeScale } = context;
+  const request = requestOf(known, step.request);
+  const isParked = step.isParked === true;
+  const leftMs = Math.max(0, request.underWayUntilMs - (step.beganAtMs ?? 0));
+  const found = await acts(
+    context,
+    POLL,
+    isParked ? 'Ask on, while a person decides' : 'Ask for its outcome',
+  ).settleUnknown({
+    ...questionOf(known, step.request),
+    // Still in its window, it is asked as before.
+    windowMs: isParked && leftMs === 0 ? Math.ceil(LOOK_WHILE_PARKED_MS * timeScale) : leftMs,
+    timeScale,
+    ...(isParked && leftMs === 0 ? { parkedWith: request.lookup?.says ?? 'cannot-tell' } : {}),
+  });
+  return looked('ask', found, request);
+}
+
+async function look(context: Context, step: Step, known: Known): Promise<Result> {
+  const found = await acts(context, LAST_LOOK, 'Ask once more', SETTLE_PATIENCE_MS).lookAtPost(
+    questionOf(known, step.request),
+  );
+  return looked('look', found, null);
+}
+
+/** @param asked of a question that goes on for the whole window: what ends it without news is that the window is over */
+function looked(of: 'ask' | 'look', found: PostReading, asked: Request | null): Result {
+  const { claim, lookup, answer, other, rejection, ours, theirs, why } = found;
+  const says = {
+    claim,
+    lookup,
+    saidToExist: asked?.saidToExist ?? false,
+    trusted: 'nothing',
+    untrusted: false,
+  } as const;
+  const known = executed({ ...says, windowOver: false, overdue: false });
+  const isNews = known === 'shown' || known === 'other' || (known === 'absent' && claim !== 'sending');
+  const shown: Partial<ForPersons> = {
+    ...(answer === undefined ? {} : { answer }),
+    ...(other === undefined ? {} : { other }),
+    ...(lookup === 'other' && ours !== undefined && theirs !== undefined ? { other: otherOf(ours, theirs) } : {}),
+    ...(rejection === undefined ? {} : { rejection }),
+    ...(lookup === 'other' ? { asked: { ours, theirs } } : why === undefined ? {} : { asked: { asked: why } }),
+    ...(claim === 'void' && why !== undefined ? { why } : {}),
+  };
+  return { of, claim, lookup, windowOver: asked !== null && !isNews, isOther: other !== undefined, shown };
+}
+
+async function follow(context: Context, step: Step, known: Known): Promise<Result> {
+  const { flowId, plan, timeScale } = context;
+  const { words, lookup } = requestOf(known, step.request);
+  const isFirst = words.length === 0 && (lookup === null || lookup.says !== 'shown') && step.isParked !== true;
+  const reading = await acts(context, POLL, `Look up ${plan.noun}`).awaitStatus({
+    flowId,
+    input: known.prepared?.input,
+    known: words,
+    firstLookMs: isFirst ? Math.ceil(plan.firstLookMs * timeScale) : 0,
+    timeScale,
+    isParked: step.isParked === true,
+  });
+  return status(reading, termsOf(known, step.request).facts);
+}
+
+async function lookAtStatus(context: Context, step: Step, known: Known): Promise<Result> {
+  const isOverdue = (step.beganAtMs ?? 0) >= known.deadlineAtMs;
+  const order = { flowId: context.flowId, input: known.prepared?.input };
+  const summary = isOverdue ? 'Deadline: look once more' : 'Ask once more';
+  const found: StatusEvidence = await acts(context, LAST_LOOK, summary, SETTLE_PATIENCE_MS).lookAtStatus(order);
+  if (found.says === 'shown') return status(found.record, termsOf(known, step.request).facts);
+  return { of: 'follow', lookup: found.says, word: null, shown: {} };
+}
+
+/** The service answers a repeated reference with its first result: then its record is of another request. */
+function status({ status: word, facts: theirs }: StatusReading, ours: Facts): Result {
+  const other = otherOf(ours, theirs);
+  if (other.differs.length === 0) return { of: 'follow', lookup: 'shown', word, shown: {} };
+  return { of: 'follow', lookup: 'other', word: null, shown: { other } };
+}
+
+function otherOf(ours: Facts, theirs: Facts): OtherRecord {
+  const differs = Object.keys(ours).filter((name) => theirs[name] !== undefined && theirs[name] !== ours[name]);
+  return { differs, ours: pick(ours, differs), theirs: pick(theirs, differs) };
+}
+
+const pick = (facts: Facts, names: readonly string[]): Facts =>
+  Object.fromEntries(Object.entries(facts).filter(([name]) => names.includes(name)));
+
+async function inboxOf(context: Context, known: Known): Promise<Result> {
+  const [claim] = claimsOf(known);
+  const order = { flowId: context.flowId, ...(claim === undefined ? {} : { claim }) };
+  return { of: 'read-inbox', events: await acts(context, STORE, 'Read the inbox', STORE_PATIENCE_MS).readInbox(order) };
+}
+
+const STOP_REASONS = { cancelled: 'cancelled', expired: 'expired', invalid: 'invalid_input' } as const;
+
+async function voidAll(context: Context, step: Step, known: Known): Promise<Result> {
+  const { flowId, plan, timeScale } = context;
+  const order = {
+    flowId,
+    claims: claimsOf(known),
+    done: [],
+    reason: step.stop === 'invalid' ? (known.refusal?.reason ?? 'invalid_input') : STOP_REASONS[step.stop ?? 'expired'],
+    wasReset: wasReset(),
+    reviewedEventIds: step.reviewed ?? [],
+    timeScale,
+  };
+  const [ms, summary] =
+    step.looksFirst === true
+      ? [SETTLE_PATIENCE_MS, 'Void the claims, if the service shows nothing']
+      : [STORE_PATIENCE_MS, 'Void the claims, if nothing was sent'];
+  const store = acts(context, STORE, summary, ms);
+  const found: Voided = await (step.looksFirst === true ? store.voidTurnedAwayFlow(order) : store.voidFlow(order));
+  const read = plan.requests.map(({ name, operation }: RequestPlan) => [name, found.claims[operation]] as const);
+  const claims = Object.fromEntries(read.flatMap(([name, claim]) => (claim === undefined ? [] : [[name, claim]])));
+  return { of: 'void', isDone: found.isDone, claims, events: found.events };
+}
+
+async function writeAnswer(context: Context, step: Step, known: Known): Promise<Result> {
+  const request = requestOf(known, step.request);
+  const { claim } = termsOf(known, step.request);
+  const { rejection, owner, answer } = request.shown;
+  if (request.unwritten && request.answer === 'rejected' && rejection !== null) {
+    await acts(context, STORE, 'Write the refusal to its claim', RECORD_PATIENCE_MS).recordRejection({
+      ...claim,
+      owner,
+      rejection,
+    });
+  } else {
+    await acts(context, STORE, 'Write the answer to its claim', RECORD_PATIENCE_MS).recordAnswer({
+      ...claim,
+      answer: request.unwritten ? answer : null,
+    });
+  }
+  return { of: 'write-answer' };
+}
+
+/** Who orders it, and until when its POST may be another one or under way. */
+function orderOf(known: Known, step: Step) {
+  const order = known.orders.find(({ id }) => id === step.order);
+  const request = requestOf(known, step.request);
+  const bySetting = { actor: 'DUPLICATE_REFERENCE', note: `the service is set to "${request.repeat}"` };
+  return {
+    ...termsOf(known, step.request).claim,
+    order: order === undefined ? bySetting : { actor: order.actor, note: order.note },
+    sentUntilMs: step.beganAtMs ?? 0,
+    windowMs: request.saidToExist ? 0 : known.settleMs,
+  };
+}
+
+async function orderSend(context: Context, step: Step, known: Known): Promise<Result> {
+  const taken = await acts(context, STORE, 'Order another send', STORE_PATIENCE_MS).orderAnotherSend(
+    orderOf(known, step),
+  );
+  return { of: 'order-send', ...taken };
+}
+
+async function takeBack(context: Context, step: Step, known: Known): Promise<Result> {
+  const order = { actor: 'deadline', note: 'not sent again: the deadline passed, or an event came' };
+  const store = acts(context, STORE, 'Take back the order to send again', STORE_PATIENCE_MS);
+  return { of: 'take-back', ...(await store.takeOrderBack({ ...termsOf(known, step.request).claim, order })) };
+}
+
+async function close(context: Context, step: Step, known: Known): Promise<Result> {
+  const store = acts(context, STORE, 'Close the claim as not executed', STORE_PATIENCE_MS);
+  return { of: 'close', ...(await store.closeAsNotExecuted(orderOf(known, step))) };
+}
+
+/** Not given up while the store does not answer: it could still close the claims. */
+async function lastWord(context: Context, step: Step, known: Known): Promise<Result> {
+  const order = known.orders.find(({ id }) => id === step.order);
+  const action = (order?.action ?? 'mark-failed') as ParkAction;
+  const proven = known.parked?.endings ?? [];
+  const against = wordsThat((meaning) => orderRefusal(action, [...proven, ...endingsOf([meaning])], proven) !== null);
+  // Bounded by its person: the question stays on show, and reminds.
+  const why: Cause | null = await acts(context, STORE, 'Close the claims to further sends').closeByLastWord({
+    flowId: context.flowId,
+    claims: claimsOf(known),
+    wasReset: wasReset(),
+    action,
+    order: { actor: order?.actor ?? '', note: order?.note ?? '' },
+    against,
+    reviewedEventIds: step.reviewed ?? [],
+  });
+  return { of: 'last-word', isClosed: why === null, why };
+}

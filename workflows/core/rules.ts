@@ -1,0 +1,317 @@
+import { maySend, parkReasonOf } from '../../src/protocol/decisions.js';
+import type { ParkReason } from '../../src/protocol/vocabulary.js';
+import { isFinal } from '../../src/protocol/statuses.js';
+import type { Order, Step } from './known.js';
+import {
+  ask,
+  askOn,
+  endUnmoved,
+  follow,
+  look,
+  lookAtStatus,
+  orderSend,
+  readInbox,
+  sendOf,
+  step,
+  stop,
+  takeBack,
+  writeAnswer,
+  type End,
+  type Situation,
+} from './situation.js';
+import type { View } from './view.js';
+
+/** The first rule that applies decides what should be so now. */
+export interface Rule {
+  readonly name: string;
+  /** One sentence: what is so, and what follows. docs/decisions.md prints it. */
+  readonly says: string;
+  readonly when: (v: View) => boolean;
+  readonly follows: (v: View) => Situation;
+}
+
+/** What nothing may interrupt. */
+const FIRST: readonly Rule[] = [
+  {
+    name: 'closed-by-order',
+    says: 'A person has decided how the flow ended, and the store has closed its claims: that is the end.',
+    when: (v) => lastWord(v) !== undefined,
+    follows: (v) => ({ steps: [], end: endOfOrder(lastWord(v)) }),
+  },
+  {
+    name: 'closed-not-executed',
+    says: 'A person has closed the claim as not executed, and no trusted event says otherwise: that is the end.',
+    when: (v) => closedBy(v) !== undefined && !v.is.reported,
+    follows: (v) => withOrder(endUnmoved(v, 'failed', 'not_executed'), closedBy(v)),
+  },
+  {
+    name: 'stopped',
+    says: 'The store has voided all claims of the flow before anything was sent: that is the end.',
+    when: (v) => v.known.stop?.says === 'done' && !isInTheWay(v) && !v.is.reported,
+    follows: (v) => ({ steps: [], end: endOfStop(v) }),
+  },
+  {
+    name: 'check',
+    says: 'First the input is checked and the claims are read: an earlier run of the flow may have sent.',
+    when: (v) => v.known.input === 'unchecked' && !(v.is.overdue && !v.is.reported),
+    follows: (v) =>
+      v.is.overdue
+        ? { steps: [step('check', '')], park: 'step_failed' }
+        : { steps: [step('check', '')], wakeAtMs: v.known.deadlineAtMs },
+  },
+  {
+    name: 'sending',
+    says: 'A send that was begun is awaited until the deadline: its answer is the best proof there is.',
+    when: (v) => v.is.sending && !v.is.overdue,
+    follows: (v) => ({ steps: sendOf(v), wakeAtMs: v.known.deadlineAtMs }),
+  },
+  {
+    name: 'invalid',
+    says: 'The input cannot be sent: void the claims, and end.',
+    when: (v) => v.known.input === 'invalid' && !v.is.maybeSent && !v.is.reported,
+    follows: (v) => stop(v, 'invalid'),
+  },
+  {
+    name: 'invalid-and-sent',
+    says: 'The input is invalid, so that nothing can be looked up, and money may have moved: a person decides.',
+    when: (v) => v.known.input === 'invalid' && v.known.prepared === null,
+    follows: () => ({ steps: [], park: 'step_failed' }),
+  },
+  {
+    name: 'take-back',
+    says: 'Another send was ordered and must not be made any more: the order is taken back before anything else.',
+    when: (v) => v.request.claim === 'ordered' && (v.is.overdue || v.known.input === 'invalid' || !maySend(v.post)),
+    follows: (v) => ({ steps: [takeBack(v)], ...(v.request.holdBackFailed ? { park: 'could_not_ask' as const } : {}) }),
+  },
+  {
+    name: 'write-answer',
+    says: 'What the service answered is written to its claim before anything else is decided.',
+    when: (v) => v.request.unwritten,
+    follows: (v) => ({ steps: [writeAnswer(v)] }),
+  },
+  {
+    name: 'differs',
+    says: 'A trusted event differs from what we know: a person says whether it is of this payment.',
+    when: (v) => v.mismatches.length > 0,
+    follows: (v) => ({ steps: askOn(v), park: 'event_mismatch', about: v.mismatches[0]?.of.event.id ?? '' }),
+  },
+  {
+    name: 'expire',
+    says: 'The deadline passed, and as far as is known nothing was sent: void the claims, and end.',
+    when: (v) => v.is.overdue && !v.is.maybeSent && !v.is.reported,
+    follows: (v) => stop(v, 'expired'),
+  },
+];
+
+const GENERAL: readonly Rule[] = [
+  {
+    name: 'other-request',
+    says: 'Another request was made under this reference: this one was never sent.',
+    when: (v) => v.request.answer === 'other-request' && v.executed !== 'shown',
+    follows: (v) => endUnmoved(v, 'failed', 'other_request_same_reference'),
+  },
+  {
+    name: 'look-for-answer',
+    says: 'The service has it, or refused it, and its answer is not known: the claim may hold it.',
+    when: (v) => isAnswerMissing(v) && !isLookedFor(v),
+    follows: (v) => ({ steps: [look(v)], wakeAtMs: v.known.deadlineAtMs, isCheck: true }),
+  },
+  {
+    name: 'write-proof',
+    says: 'The service has what its claim says it refused, or what was never sent: that is written, which raises the alarm.',
+    when: (v) => v.post.trusted === 'shown' && isClosed(v) && !v.request.proofWritten && !isAgreed(v),
+    follows: (v) => ({ steps: [writeAnswer(v)], isCheck: true }),
+  },
+  {
+    name: 'record-of-another',
+    says: 'The service accepted it, and its record is of another payment: what it accepted it did not execute.',
+    when: (v) => v.executed === 'shown' && isOfAnother(v),
+    follows: () => ({ steps: [], park: 'conflict' }),
+  },
+  {
+    name: 'conflict',
+    says: 'What is proven excludes one another: a person decides.',
+    when: (v) => v.state.kind === 'conflict',
+    follows: () => ({ steps: [], park: 'conflict' }),
+  },
+  {
+    name: 'succeeded',
+    says: 'A proven success, or a proven refund, is the end.',
+    when: (v) => v.state.kind === 'ended' && v.state.meaning !== 'failed',
+    follows: (v) => ({
+      steps: [],
+      end: { state: v.endings.includes('completed') ? 'completed' : 'refunded', reason: null },
+    }),
+  },
+  {
+    name: 'failed-vetoed',
+    says: 'It failed or was refused, and an untrusted event claims another ending: a person decides.',
+    when: (v) => v.is.vetoed,
+    follows: () => ({ steps: [], park: 'conflict' }),
+  },
+  {
+    name: 'failure-grace',
+    says: 'A failure that only events report counts only after a while without contradiction.',
+    when: (v) => hasFailed(v) && v.is.inGrace,
+    follows: (v) => ({ steps: [], wakeAtMs: v.graceUntilMs }),
+  },
+  {
+    name: 'failed',
+    says: 'A proven failure is the end, unless the inbox says otherwise.',
+    when: (v) => hasFailed(v),
+    follows: (v) => endUnmoved(v, 'failed', 'failed_at_service'),
+  },
+  {
+    name: 'look-at-hint',
+    says: 'An event is a hint and the lookup is the truth: it is asked at once.',
+    when: (v) => v.executed === 'shown' && v.is.hinted && !v.is.looked,
+    follows: (v) => ({ steps: [lookAtStatus(v)], wakeAtMs: v.known.deadlineAtMs, isCheck: true }),
+  },
+  {
+    name: 'last-look',
+    says: 'At the deadline the inbox and the lookup are asked once more.',
+    when: (v) => v.executed === 'shown' && v.is.overdue && !v.is.lookedAtDeadline,
+    follows: (v) => ({ steps: [readInbox(v), ...(v.is.hasLookup ? [lookAtStatus(v)] : [])], isCheck: true }),
+  },
+  {
+    name: 'overdue',
+    says: 'The deadline passed, and no end is proven: a person decides, or a late event.',
+    when: (v) => v.executed === 'shown' && v.is.overdue,
+    follows: (v) => ({ steps: askOn(v), park: whyOverdue(v) }),
+  },
+  {
+    name: 'follow',
+    says: 'The service has it: its status is followed until the deadline.',
+    when: (v) => v.executed === 'shown',
+    follows: (v) => ({ steps: follow(v), wakeAtMs: v.known.deadlineAtMs }),
+  },
+  {
+    name: 'refused',
+    says: 'The service refused it: that is the end, unless the inbox says otherwise.',
+    when: (v) => v.request.claim === 'rejected',
+    follows: (v) => endUnmoved(v, 'failed', 'rejected_by_service'),
+  },
+  {
+    name: 'void',
+    says: 'Its claim is void: nothing is sent under it, and that is the end.',
+    when: (v) => v.request.claim === 'void',
+    follows: (v) => withEnd(endUnmoved(v, 'failed', 'not_executed'), endOfVoid(v)),
+  },
+  {
+    name: 'held-back',
+    says: 'A trusted event held it back: the inbox is read, for the event may not have reached the flow.',
+    when: (v) => v.request.answer === 'held-back' && !v.is.inboxRead,
+    follows: (v) =>
+      v.is.inboxAsked ? { steps: [readInbox(v)], park: 'could_not_ask' } : { steps: [readInbox(v)], isCheck: true },
+  },
+  {
+    name: 'held-back-for-good',
+    says: 'It was held back, and the inbox proves nothing: a person decides.',
+    when: (v) => v.request.answer === 'held-back' && v.executed !== 'other',
+    follows: () => ({ steps: [], park: 'unknown_outcome' }),
+  },
+  {
+    name: 'send',
+    says: 'Nothing is in the way of the send that is due.',
+    when: (v) => v.postStep.do === 'send' || v.request.claim === 'ordered',
+    follows: (v) => ({ steps: [send(v)], wakeAtMs: v.known.deadlineAtMs }),
+  },
+  {
+    name: 'wait-for-window',
+    says: 'Its outcome is unknown: claim and lookup are asked for the whole confirmation window.',
+    when: (v) =>
+      v.postStep.do === 'ask-on' && !v.is.overdue && v.nowMs < v.request.underWayUntilMs + v.known.patienceMs,
+    follows: (v) => ({
+      steps: [ask(v)],
+      wakeAtMs: Math.min(v.request.underWayUntilMs + v.known.patienceMs, v.known.deadlineAtMs),
+    }),
+  },
+  {
+    name: 'repeat',
+    says: 'The setting allows a repeat: the inbox is read, and another send is ordered.',
+    when: (v) => v.postStep.do === 'repeat' && v.known.parked === null && !(v.is.inboxAsked && !v.is.inboxRead),
+    follows: (v) => ({ steps: [v.is.inboxRead ? orderSend(v) : readInbox(v)] }),
+  },
+  {
+    name: 'unknown',
+    says: 'Its outcome is unknown, and nothing decides: a person does, and asking goes on.',
+    when: () => true,
+    follows: (v) => ({ steps: askOn(v), park: whyUnknown(v) }),
+  },
+];
+
+export const RULES: readonly Rule[] = [...FIRST, ...GENERAL];
+
+const CLOSING: readonly string[] = ['mark-completed', 'mark-refunded', 'mark-failed', 'close-without-refund'];
+const lastWord = ({ known }: View): Order | undefined =>
+  known.orders.find(({ action, result }) => result === 'closed' && CLOSING.includes(action));
+
+/** Also one that the store has carried out without an answer. */
+const closedBy = ({ known, request }: View): Order | undefined =>
+  known.orders.findLast(
+    ({ action, result }) =>
+      action === 'close-not-executed' && (result === 'void' || (result === 'no-answer' && request.claim === 'void')),
+  );
+
+function endOfOrder(order: Order | undefined): End {
+  const by = order === undefined ? {} : { order: order.id };
+  if (order?.action === 'mark-completed') return { state: 'completed', reason: null, ...by };
+  if (order?.action === 'mark-refunded') return { state: 'refunded', reason: null, ...by };
+  return { state: 'failed', reason: 'closed_by_person', ...by };
+}
+
+const withEnd = (situation: Situation, end: End): Situation =>
+  situation.end === undefined ? situation : { ...situation, end };
+
+const withOrder = (situation: Situation, order: Order | undefined): Situation =>
+  situation.end === undefined || order === undefined
+    ? situation
+    : { ...situation, end: { ...situation.end, order: order.id } };
+
+function endOfStop({ known: { stop: tried, refusal } }: View): End {
+  const by = tried?.order == null ? {} : { order: tried.order };
+  if (tried?.for === 'cancelled') return { state: 'cancelled', reason: 'cancelled_before_sending', ...by };
+  if (tried?.for !== 'invalid') return { state: 'expired', reason: 'deadline_passed' };
+  return { state: 'failed', reason: refusal?.reason === 'plaintext_input' ? 'plaintext_input' : 'invalid_input' };
+}
+
+/** A stop to which the store did not answer may have been carried out: then that is its end. */
+function endOfVoid(v: View): End {
+  const isStopped = v.known.stop?.says === 'no-answer' && v.request.sent === 'nothing';
+  return isStopped ? endOfStop(v) : { state: 'failed', reason: 'not_executed' };
+}
+
+const hasFailed = (v: View): boolean => v.state.kind === 'ended' && v.state.meaning === 'failed';
+/** Nobody's input closes a claim that it may not be about: then it stays as it was. */
+const isInTheWay = ({ request: { claim } }: View): boolean => !['free', 'reserved', 'void'].includes(claim);
+const isClosed = ({ request: { claim } }: View): boolean => claim === 'rejected' || claim === 'void';
+const isOfAnother = ({ request, post }: View): boolean => request.isOther || post.lookup === 'other';
+/** A proof that it failed agrees with a refusal. */
+const isAgreed = ({ endings, ours, request }: View): boolean =>
+  request.claim === 'rejected' &&
+  endings.length === 1 &&
+  endings[0] === 'failed' &&
+  ours.every(({ meaning }) => meaning === 'failed');
+
+/** An event proves it, or the claim was read and not what it holds. */
+const isAnswerMissing = ({ post, request }: View): boolean =>
+  (post.trusted === 'shown' && request.claim !== 'answered') ||
+  (request.byClaim && (request.claim === 'answered' || request.claim === 'rejected'));
+
+/** Claim and lookup were asked since its send. */
+const isLookedFor = ({ request }: View): boolean => request.lookup !== null;
+
+function send({ requestPlan, request }: View): Step {
+  return step('send', requestPlan.name, undefined, request.unasked ? { unasked: true } : {});
+}
+
+function whyOverdue(v: View): ParkReason {
+  const isClaimed = v.claimed.some(({ meaning }) => isFinal(meaning));
+  return isClaimed && !v.is.hasLookup ? 'unverified_settlement' : 'no_settlement';
+}
+
+function whyUnknown({ postStep, post }: View): ParkReason {
+  if (postStep.do === 'park') return postStep.reason;
+  // A record that is missing at one moment is not missing for the whole window.
+  return parkReasonOf(post.lookup === 'absent' ? 'no-lookup' : post.lookup);
+}

@@ -1,0 +1,83 @@
+import type { EndReason, FlowState, ParkReason } from '../../src/protocol/vocabulary.js';
+import type { Step, StepName, StopEnd } from './known.js';
+import type { View } from './view.js';
+
+/** How a flow ends. */
+export interface End {
+  readonly state: Exclude<FlowState, 'running' | 'parked'>;
+  readonly reason: EndReason | null;
+  /** The order of a person that decided it. */
+  readonly order?: string;
+}
+
+/** What should be so now. A step that runs and is not wanted any more is given up. */
+export interface Situation {
+  readonly steps: readonly Step[];
+  readonly park?: ParkReason;
+  /** The event that a person is asked about. */
+  readonly about?: string;
+  readonly end?: End;
+  /** Decide again at this moment, at the latest; ms. */
+  readonly wakeAtMs?: number;
+  /** It only reads once more: a question that is shown stands meanwhile. */
+  readonly isCheck?: true;
+}
+
+export function step(what: StepName, request: string, turn?: number, more: Partial<Step> = {}): Step {
+  const id = [what, request, turn ?? '', more.stop ?? '', more.looksFirst === true ? 'looks' : '', more.order ?? '']
+    .join(' ')
+    .trim();
+  return { id, do: what, request, turn: turn ?? 0, ...more };
+}
+
+/** Of this turn: what was read in an earlier one says nothing any more. */
+export const readInbox = ({ known }: View): Step => step('read-inbox', '', known.turn);
+export const look = ({ requestPlan, known }: View): Step => step('look', requestPlan.name, known.turn);
+export const lookAtStatus = ({ requestPlan, known }: View): Step => step('look-status', requestPlan.name, known.turn);
+export const writeAnswer = ({ requestPlan }: View): Step => step('write-answer', requestPlan.name);
+export const takeBack = ({ requestPlan }: View): Step => step('take-back', requestPlan.name);
+export const orderSend = ({ requestPlan, known }: View): Step => step('order-send', requestPlan.name, known.turn);
+
+/** What runs goes on. */
+export const sendOf = ({ send }: View): readonly Step[] => (send === undefined ? [] : [send]);
+
+/** Claim and lookup, again and again, ever more slowly. */
+export function ask({ known, requestPlan }: View): Step {
+  return step('ask', requestPlan.name, undefined, known.parked === null ? {} : { isParked: true });
+}
+
+/** The status of a payment that the service has, until it is a new one. */
+export const follow = (v: View): readonly Step[] => {
+  if (!v.is.hasLookup) return [];
+  return [step('follow', v.requestPlan.name, undefined, v.known.parked === null ? {} : { isParked: true })];
+};
+
+/** While a person decides, the service is asked on. */
+export const askOn = (v: View): readonly Step[] => {
+  if (v.is.sending) return [];
+  if (v.executed === 'shown') return follow(v);
+  // A claim that is closed, or reserved, says nothing new by itself.
+  return v.request.claim === 'sending' ? [ask(v)] : [];
+};
+
+/** As far as is known nothing was sent: the store says so, in the transaction that reads the inbox and voids the claims. */
+export function stop(v: View, end: StopEnd, order?: string): Situation {
+  const isTurnedAway = v.request.claim === 'reserved' && v.request.sent === 'turned-away';
+  const more = {
+    stop: end,
+    ...(order === undefined ? {} : { order }),
+    ...(isTurnedAway && v.is.hasLookup ? { looksFirst: true } : {}),
+  };
+  const steps = [step('void', '', v.known.turn, more), ...sendOf(v)];
+  return v.is.stopAsked ? { steps, park: 'step_failed' } : { steps };
+}
+
+/** An end that denies that money moved: no POST is under way, and the inbox, read after that, brings nothing new. */
+export function endUnmoved(v: View, state: End['state'], reason: EndReason): Situation {
+  const { underWayUntilMs } = v.request;
+  if (v.is.underWay) return { steps: [], wakeAtMs: underWayUntilMs };
+  if (v.is.inboxRead && (v.known.inbox?.askedAtMs ?? 0) >= underWayUntilMs)
+    return { steps: [], end: { state, reason } };
+  if (v.is.inboxAsked && !v.is.inboxRead) return { steps: [readInbox(v)], park: 'step_failed' };
+  return { steps: [readInbox(v)], isCheck: true };
+}

@@ -1,0 +1,243 @@
+import { UNREADABLE, type EventResult, type TimelineEntry } from '../../src/protocol/messages.js';
+import type { TimelineCode } from '../../src/protocol/vocabulary.js';
+import { withEntry } from '../engine/timeline.js';
+import { factsOf, isTrusted, saidBy, type Said } from './events.js';
+import type { Input, Known, Request, StepName } from './known.js';
+import type { Plan } from './plan.js';
+import { requestOf, view } from './view.js';
+
+/** What people read of a flow besides what it knows: its story so far. It travels through continue-as-new. */
+export interface Told {
+  readonly stage: string;
+  readonly serviceReference: string | null;
+  readonly updatedAt: string;
+  readonly timeline: readonly TimelineEntry[];
+}
+
+export const newTold = (nowMs: number): Told => ({
+  stage: 'preparing',
+  serviceReference: null,
+  updatedAt: new Date(nowMs).toISOString(),
+  timeline: [],
+});
+
+/** Another stage, and an entry of the timeline. */
+interface Note {
+  readonly code: TimelineCode;
+  readonly detail: string;
+  readonly by?: string;
+  readonly stage?: string;
+}
+
+/** What one input adds to the story. Pure. */
+export function tell(told: Told, plan: Plan, before: Known, input: Input, after: Known, nowMs: number): Told {
+  const withReference = { ...told, serviceReference: told.serviceReference ?? referenceIn(plan, after) };
+  return notesOf(plan, before, input, after, nowMs).reduce((now, note) => add(now, note, nowMs), withReference);
+}
+
+export function add(told: Told, { code, detail, by = 'flow', stage = told.stage }: Note, nowMs: number): Told {
+  const at = new Date(nowMs).toISOString();
+  return { ...told, stage, updatedAt: at, timeline: withEntry(told.timeline, { at, stage, by, code, detail }) };
+}
+
+function notesOf(plan: Plan, before: Known, input: Input, after: Known, nowMs: number): readonly Note[] {
+  return [
+    ...notesOfInput(plan, before, input, after, nowMs),
+    ...notesOfEvents(plan, before, after),
+    ...notesOfStatus(plan, before, input, after, nowMs),
+  ];
+}
+
+function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, nowMs: number): readonly Note[] {
+  switch (input.is) {
+    case 'began':
+      if (input.step.do === 'send' && requestOf(before, input.step.request).answer === null && !hasSentBefore(before))
+        return [{ stage: 'submitting', code: 'sending', detail: `sending ${plan.noun}` }];
+      if (
+        input.step.do === 'read-inbox' &&
+        nowMs >= before.deadlineAtMs &&
+        (before.inbox?.askedAtMs ?? 0) < before.deadlineAtMs
+      )
+        return [{ code: 'deadline-passed', detail: 'the deadline passed; looking at the inbox once more' }];
+      return [];
+    case 'shown':
+      if (input.question !== null) return [{ code: 'parked', detail: `parked: ${input.question.reason}` }];
+      return isByOrder(before) ? [] : [{ code: 'decided-meanwhile', detail: 'a late event decided' }];
+    case 'carried-out':
+      return noteOfOrder(after, input.order, (order) => ({
+        code: 'order-taken',
+        detail: `${order.action}: ${order.note}`,
+        by: order.actor,
+      }));
+    case 'refused':
+      return noteOfOrder(after, input.order, ({ action, actor }) =>
+        action === 'cancel'
+          ? { code: 'cancel-refused', detail: `cancel refused: ${input.why.text}`, by: actor }
+          : { code: 'order-refused', detail: `${action} refused: ${input.why.text}`, by: actor },
+      );
+    case 'result':
+      return noteOfResult(before, input, nowMs);
+    case 'event':
+    case 'order':
+    case 'cancelled':
+      return [];
+    default:
+      return input satisfies never;
+  }
+}
+
+const hasSentBefore = ({ requests }: Known): boolean => Object.values(requests).some(({ sent }) => sent !== 'nothing');
+
+/** The order that ended the question has a note of its own. */
+function isByOrder({ orders, parked }: Known): boolean {
+  return orders.some(({ became, parkedSinceMs }) => became === 'carried-out' && parkedSinceMs === parked?.sinceMs);
+}
+
+function noteOfOrder({ orders }: Known, id: string, note: (order: Known['orders'][number]) => Note): readonly Note[] {
+  const order = orders.find((one) => one.id === id);
+  // Of a cancel that is carried out the end says everything.
+  return order === undefined || (order.action === 'cancel' && order.became === 'carried-out') ? [] : [note(order)];
+}
+
+function noteOfResult(
+  before: Known,
+  { step, result }: Extract<Input, { is: 'result' }>,
+  nowMs: number,
+): readonly Note[] {
+  const order = before.orders.find(({ id }) => id === step.order);
+  const isOverdue = nowMs >= before.deadlineAtMs;
+  if (result.of === 'order-send' && result.isTaken) {
+    const { repeat } = requestOf(before, step.request);
+    const bySetting = ['DUPLICATE_REFERENCE', `the service is set to "${repeat}"`] as const;
+    const [by, why] = order === undefined ? bySetting : [order.actor, order.note];
+    return [{ code: 'send-again-ordered', detail: `to be sent again: ${why}`, by }];
+  }
+  if (result.of === 'order-send') return [NOT_SENT_AGAIN];
+  if (result.of === 'close' && result.claim !== 'void')
+    return [{ code: 'not-closed', detail: `not closed: the claim is ${result.claim}` }];
+  if (result.of === 'follow' && result.lookup === 'cannot-tell' && isOverdue) return [NOT_ASKED];
+  if (result.of !== 'no-answer') return [];
+  if (step.do === 'look-status') return isOverdue ? [NOT_ASKED] : [];
+  const note = UNANSWERED[step.do];
+  return note === undefined ? [] : [note];
+}
+
+const NOT_SENT_AGAIN: Note = {
+  code: 'send-again-failed',
+  detail: 'not sent again: its claim could not be opened for another send',
+};
+const NOT_ASKED: Note = { code: 'not-asked', detail: 'the service could not be asked at the deadline' };
+const UNANSWERED: Readonly<Partial<Record<StepName, Note>>> = {
+  'read-inbox': { code: 'inbox-not-read', detail: 'the inbox could not be read' },
+  'take-back': { code: 'may-still-send', detail: 'an attempt that is under way may still send' },
+  close: { code: 'not-closed', detail: 'not closed: the store does not answer' },
+  'order-send': NOT_SENT_AGAIN,
+};
+
+/** Each event is told once it can be compared. */
+function notesOfEvents(plan: Plan, before: Known, after: Known): readonly Note[] {
+  const earlier = new Set(factsOf(before, nameOf(plan)) === null ? [] : before.events.map(({ event }) => event.id));
+  const said = saidOf(plan, after);
+  return said.filter(({ of }) => !earlier.has(of.event.id)).flatMap((one) => noteOfEvent(plan, said, one));
+}
+
+function noteOfEvent(plan: Plan, all: readonly Said[], { of, differs }: Said): readonly Note[] {
+  const { event } = of;
+  const by = event.source === 'settlement' ? 'provider' : 'service';
+  const word = event.status ?? '(no status)';
+  if (!isTrusted(of)) return [{ code: 'event-unverified', detail: `unverified ${word}: kept, moves nothing`, by }];
+  if (differs.length > 0)
+    return [{ code: 'event-differs', detail: `${word} differs from what we know in: ${differs.join(', ')}`, by }];
+  if (event.status === null || of.isRepeated || isSaidBefore(all, of.event.id, event.status)) return [];
+  const isKnown = Object.hasOwn(plan.words, event.status);
+  const detail = `${word} (${event.proof ?? 'trusted'})${isKnown ? '' : ': an unknown word, kept; it is not final'}`;
+  return [{ code: isKnown ? 'event-applied' : 'status-unknown', detail, by }];
+}
+
+function isSaidBefore(all: readonly Said[], id: string, status: string): boolean {
+  const until = all.findIndex(({ of }) => of.event.id === id);
+  return all
+    .slice(0, until)
+    .some(({ of, differs }) => of.event.status === status && isTrusted(of) && differs.length === 0);
+}
+
+function notesOfStatus(plan: Plan, before: Known, input: Input, after: Known, nowMs: number): readonly Note[] {
+  const name = nameOf(plan);
+  const [was, is] = [requestOf(before, name), requestOf(after, name)];
+  const words = is.words.slice(was.words.length);
+  const [then, now] = [view(before, plan, nowMs).executed, view(after, plan, nowMs).executed];
+  const notes: Note[] = [];
+  if (now === 'shown' && then !== 'shown') notes.push(noteOfShown(plan, is));
+  else if (isNowUnknown(was, is, input)) notes.push(noteOfUnknown(plan, is));
+  if (input.is === 'result' && input.result.of === 'close' && input.result.claim === 'void' && now === 'shown')
+    notes.push({ code: 'closed-and-reported', detail: 'its claim is closed, and a trusted event reports it' });
+  return [
+    ...notes,
+    ...words.map((word): Note => ({ code: 'status-looked-up', detail: `${word} (looked up)`, by: 'service' })),
+  ];
+}
+
+/** Its answer is known, or only an event proves that the service has it. */
+function noteOfShown({ noun }: Plan, { claim, lookup }: Request): Note {
+  const isAnswered = claim === 'answered' || lookup?.says === 'shown';
+  return isAnswered
+    ? { stage: 'tracking', code: 'accepted', detail: `${noun} accepted`, by: 'service' }
+    : {
+        stage: 'tracking',
+        code: 'proven',
+        detail: `a trusted event proves that the service has ${noun}`,
+        by: 'service',
+      };
+}
+
+const isNowUnknown = (was: Request, is: Request, input: Input): boolean =>
+  was !== is &&
+  ['unknown', 'duplicate', 'given-up', 'held-back'].includes(is.answer ?? '') &&
+  ((input.is === 'result' && (input.result.of === 'send' || input.result.of === 'check')) ||
+    input.is === 'cancelled') &&
+  is.claim !== 'answered';
+
+function noteOfUnknown({ noun }: Plan, { answer, shown }: Request): Note {
+  const why =
+    shown.why ??
+    (answer === 'given-up' ? 'nothing was known of it at the deadline' : 'an earlier run of the flow began to send it');
+  if (answer === 'held-back') return { stage: 'outcome-unknown', code: 'send-held-back', detail: `${noun} (${why})` };
+  const detail = `${noun} may have been sent, and its outcome is unknown (${why})`;
+  return { stage: 'outcome-unknown', code: 'outcome-unknown', detail };
+}
+
+const nameOf = ({ requests }: Plan): string => requests[0]?.name ?? '';
+
+function saidOf(plan: Plan, known: Known): readonly Said[] {
+  const [request] = plan.requests;
+  const facts = request === undefined ? null : factsOf(known, request.name);
+  return request === undefined || facts === null ? [] : saidBy(plan, request, known, facts);
+}
+
+/** The service's own id of the record: in its answer, or in an event of ours. */
+function referenceIn(plan: Plan, known: Known): string | null {
+  const { id } = (requestOf(known, nameOf(plan)).shown.answer ?? {}) as { readonly id?: unknown };
+  if (typeof id === 'string' && id !== '') return id;
+  const ours = saidOf(plan, known).filter(({ of, differs }) => isTrusted(of) && differs.length === 0);
+  const named = ours
+    .map(({ of }) => of.event.facts['serviceReference'])
+    .find((one) => one !== undefined && one !== UNREADABLE);
+  return named ?? null;
+}
+
+/** What became of each event, for the inbox. */
+export function eventResults(plan: Plan, known: Known): Readonly<Record<string, EventResult>> {
+  const said = saidOf(plan, known);
+  return Object.fromEntries(said.map((one) => [one.of.event.id, resultOf(said, one)]));
+}
+
+function resultOf(all: readonly Said[], { of, differs }: Said): EventResult {
+  const { event } = of;
+  const isAgreed =
+    event.status !== null &&
+    all.some((other) => isTrusted(other.of) && other.differs.length === 0 && other.of.event.status === event.status);
+  if (!isTrusted(of)) return differs.length === 0 && (isAgreed || of.isRepeated) ? 'duplicate' : 'unverified';
+  if (of.said === 'dismissed' || (differs.length > 0 && of.said !== 'accepted')) return 'conflicting';
+  const isNew = event.status !== null && !of.isRepeated && !isSaidBefore(all, event.id, event.status);
+  return isNew ? 'applied' : 'duplicate';
+}

@@ -1,0 +1,178 @@
+import {
+  contradictsFailure,
+  endingsOf,
+  executed,
+  paymentStateOf,
+  postStep,
+  type Ending,
+  type Evidence,
+  type PaymentState,
+  type PostEvidence,
+  type PostStep,
+} from '../../src/protocol/decisions.js';
+import { isUnread } from '../../src/protocol/messages.js';
+import { isFinal, type Meaning } from '../../src/protocol/statuses.js';
+import { factsOf, isTrusted, meaningOf, saidBy, type Said } from './events.js';
+import type { Known, Order, Request, Step, StepName } from './known.js';
+import type { Plan, RequestPlan } from './plan.js';
+
+/** What follows from what is known. Rules speak in these words. */
+export interface View {
+  readonly known: Known;
+  readonly plan: Plan;
+  readonly nowMs: number;
+  readonly is: Readonly<Record<Condition, boolean>>;
+  readonly requestPlan: RequestPlan;
+  readonly request: Request;
+  /** Its send, while it runs. */
+  readonly send: Step | undefined;
+  readonly post: PostEvidence;
+  /** Whether the service has it. */
+  readonly executed: Evidence | 'other';
+  readonly postStep: PostStep;
+  readonly state: PaymentState;
+  /** Endings that the lookup and trusted events prove. */
+  readonly endings: readonly Ending[];
+  /** Trusted events about which a person is to decide. */
+  readonly mismatches: readonly Said[];
+  /** Trusted events of this payment. */
+  readonly ours: readonly Said[];
+  /** Untrusted events that nothing corroborates. */
+  readonly claimed: readonly Said[];
+  readonly graceUntilMs: number;
+  /** The first order that has no reply. */
+  readonly order: Order | undefined;
+}
+
+/** Each yes-or-no that rules ask for, as a sentence. The model turns each of them around. */
+export const CONDITIONS = {
+  hasLookup: 'The interface can show what became of the POST.',
+  overdue: "The flow's deadline has passed.",
+  sending: 'A send runs.',
+  maybeSent: 'A POST of the flow may have been sent, as far as is known.',
+  reported: 'A trusted event says that the service has it, or something else under its reference.',
+  vetoed:
+    'It failed or was refused, no lookup decides, and an untrusted event claims another ending or cannot be read.',
+  inboxAsked: 'The inbox was asked in this turn.',
+  inboxRead: 'The inbox was read in this turn.',
+  looked: 'Claim and lookup were asked in this turn, or there is no lookup.',
+  lookedAtDeadline: 'Inbox and lookup were asked after the deadline.',
+  hinted: 'An event reports a status that ends the payment, and the lookup has not shown it.',
+  underWay: 'A POST that was sent may still be under way.',
+  inGrace: 'A failure that only events report is so recent that another event may contradict it.',
+  untrusted: 'An untrusted event says something that nothing corroborates.',
+  stopAsked: 'It was tried in this turn to void the claims.',
+} as const;
+export type Condition = keyof typeof CONDITIONS;
+
+/** For the model: conditions that always say the same. */
+export type Planted = Partial<Record<Condition, boolean>>;
+
+/** Of one request: it may have been sent. */
+export function mayBeSent({ answer, claim }: Request): boolean {
+  const isUnsent = claim === 'free' || claim === 'reserved';
+  return !isUnsent || (answer !== null && answer !== 'held-back');
+}
+
+export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted): View {
+  const requestPlan = currentOf(plan);
+  const request = requestOf(known, requestPlan.name);
+  const running = (what: StepName) => known.running.find((step) => step.do === what);
+  const hasLookup = planted?.hasLookup ?? requestPlan.lookUp === 'own';
+  const facts = factsOf(known, requestPlan.name);
+  const said = facts === null ? [] : saidBy(plan, requestPlan, known, facts);
+  const trusted = said.filter(({ of }) => isTrusted(of));
+  const ours = trusted.filter(
+    ({ of, differs }) => of.said !== 'dismissed' && (differs.length === 0 || of.said === 'accepted'),
+  );
+  const mismatches = trusted.filter(
+    ({ of, differs }) => differs.length > 0 && (of.said === null || of.said === 'trusted'),
+  );
+  const words = [...request.words, ...ours.map(({ of }) => of.event.status)];
+  const claimed = said.filter(
+    ({ of, differs }) => !isTrusted(of) && of.said === null && (differs.length > 0 || !words.includes(of.event.status)),
+  );
+
+  const byEvents = ours.map(({ meaning }) => meaning);
+  const byLookup = request.words.map((word) => meaningOf(plan, request.maybeTwice, word));
+  const proven = hasLookup ? byLookup : byEvents;
+  const state = paymentStateOf(proven, hasLookup ? byEvents : []);
+  // What cannot be compared yet stands against an order all the same.
+  const early = facts === null ? known.events.filter(isTrusted) : [];
+  const earlyMeanings = early.map(({ event }) => meaningOf(plan, request.maybeTwice, event.status));
+  const endings = endingsOf([...byLookup, ...byEvents, ...earlyMeanings]);
+  const hasFailed = request.claim === 'rejected' || (state.kind === 'ended' && state.meaning === 'failed');
+  const failedAtMs = ours.findLast(({ meaning }) => meaning === 'failed')?.of.atMs;
+  const graceUntilMs = hasLookup || failedAtMs === undefined ? 0 : failedAtMs + known.graceMs;
+  const send = running('send');
+  const { inbox, stop, deadlineAtMs, turn } = known;
+  const deadlineReadings = [inbox, ...(hasLookup ? [request.lookup] : [])];
+
+  const is: Record<Condition, boolean> = {
+    hasLookup,
+    overdue: nowMs >= deadlineAtMs,
+    sending: send !== undefined,
+    maybeSent: Object.values(known.requests).some(mayBeSent),
+    reported: early.length > 0 || ours.length > 0 || mismatches.length > 0,
+    vetoed: !hasLookup && hasFailed && isAgainstFailure(claimed),
+    inboxAsked: inbox?.turn === turn,
+    inboxRead: inbox?.turn === turn && inbox.says === 'read',
+    looked: !hasLookup || request.lookup?.turn === turn,
+    lookedAtDeadline: deadlineReadings.every((reading) => (reading?.askedAtMs ?? -1) >= deadlineAtMs),
+    hinted: hasLookup && byEvents.some((meaning) => isHint(meaning) && !byLookup.includes(meaning)),
+    underWay: nowMs < request.underWayUntilMs,
+    inGrace: nowMs < graceUntilMs,
+    untrusted: claimed.length > 0,
+    stopAsked: stop?.turn === turn,
+    ...planted,
+  };
+  const post: PostEvidence = {
+    claim: request.claim,
+    lookup: hasLookup ? (request.lookup?.says ?? 'cannot-tell') : 'no-lookup',
+    trusted: ours.length > 0 ? 'shown' : mismatches.length > 0 ? 'other' : 'nothing',
+    untrusted: is.untrusted,
+    saidToExist: request.saidToExist,
+    windowOver: request.windowOver,
+    overdue: is.overdue,
+  };
+  return {
+    known,
+    plan,
+    nowMs,
+    is,
+    requestPlan,
+    request,
+    send,
+    post,
+    executed: executed(post),
+    postStep: postStep(post, request.answer === 'held-back' ? 'unknown' : request.repeat),
+    state,
+    endings,
+    mismatches,
+    ours,
+    claimed,
+    graceUntilMs,
+    order: known.orders.find(({ became }) => became === null),
+  };
+}
+
+/** These kinds have one request. */
+function currentOf({ kind, requests }: Plan): RequestPlan {
+  const [first] = requests;
+  if (first === undefined) throw new TypeError(`${kind} has no request`);
+  return first;
+}
+
+export function requestOf({ requests }: Known, name: string): Request {
+  const request = requests[name];
+  if (request === undefined) throw new TypeError(`the flow has no request "${name}"`);
+  return request;
+}
+
+const isHint = (meaning: Meaning): boolean => isFinal(meaning) || meaning === 'refund-pending';
+
+/** An untrusted event proves nothing, and is enough to keep a flow from ending as failed by itself. */
+function isAgainstFailure(claimed: readonly Said[]): boolean {
+  const endings = endingsOf(claimed.map(({ meaning }) => meaning));
+  return contradictsFailure(endings) || claimed.some(({ of }) => isUnread(of.event.facts));
+}
