@@ -59,21 +59,25 @@ export async function perform(context: Context, step: Step, known: Known): Promi
   try {
     return await resultOf(context, step, known);
   } catch (error) {
-    if (isCancellation(error)) throw error;
-    if (error instanceof ActivityFailure && error.cause instanceof TimeoutFailure) return { of: 'no-answer' };
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    const { cause, activityType } = error;
+    // Its patience is over: the server says so by a timeout, or by the last failure, which could be tried again.
+    const isTriedAgain = cause instanceof ApplicationFailure && cause.nonRetryable !== true;
+    if (cause instanceof TimeoutFailure || isTriedAgain) return { of: 'no-answer' };
     const refusal = refusalIn(error);
     if (refusal !== null && step.do === 'check') return { of: 'check', prepared: null, refusal, claims: {} };
     if (refusal !== null && step.do === 'send') return { of: 'unsendable', refusal };
     // A refused question says nothing about money.
     if (refusal !== null && (step.do === 'look' || step.do === 'look-status')) return { of: 'no-answer' };
-    throw error;
+    // A bug, not an ending: the workflow task fails, and the flow waits for a mended version.
+    throw new Error(`unexpected failure of ${activityType}`, { cause: error });
   }
 }
 
 /** Why the input cannot be sent: an error that comes again at every attempt. */
-function refusalIn(error: unknown): Known['refusal'] {
-  if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) return null;
-  const { type, message } = error.cause;
+function refusalIn({ cause }: ActivityFailure): Known['refusal'] {
+  if (!(cause instanceof ApplicationFailure)) return null;
+  const { type, message } = cause;
   const reason = END_REASONS.find((candidate) => candidate === type);
   return reason === undefined ? null : { reason, detail: message };
 }
