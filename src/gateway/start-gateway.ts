@@ -215,8 +215,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const readings = createReadings({ audit: store.audit, monotonicMs });
   // Temporal limits lists and counts together: the lists of callers must leave room for the counts of `/metrics`.
   const takePage = createPageLimit(25, monotonicMs);
-  // Each row of theirs is decrypted here.
-  const takeStoredPages = createPageLimit(10, monotonicMs);
   const cards = createCardIntake({ serve: options.serveCards, logger, nowMs });
 
   const { inboundPort } = settings;
@@ -287,7 +285,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     });
   }
   addCardRoutes(server, { cards, tokens });
-  const eventDeps = { store, settings, tokens, reader, dispatcher, readings, takeStoredPages, budget, logger };
+  const eventDeps = { store, settings, tokens, reader, dispatcher, readings, takePage, budget, logger };
   addEventRoutes(server, eventDeps);
   addReplayRoutes(server, eventDeps);
   addCallbackRoutes(server, {
@@ -302,7 +300,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     takePage,
   });
   addCodecRoutes(server, { codec: options.codec, store, tokens, settings, monotonicMs, uiOrigin: options.uiOrigin });
-  addAuditRoute(server, { store, tokens, takeStoredPages });
+  addAuditRoute(server, { store, tokens, takePage });
   addWhoAmIRoute(server, { tokens });
   for (const one of servers) addHealthRoutes(one, { store, client, monotonicMs });
   const print = remembered(monotonicMs, () => metrics.print(), pace.countEveryMs);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import { headerValues } from '../../src/gateway/inbound/receive-event.js';
+import { headerValues } from '../../src/gateway/http/json-body.js';
 
 describe('the values of a header', () => {
   it('are all that came under its name, however it is spelled, in their order', () => {

@@ -1,45 +1,46 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { assert, jsonValue, property, string } from 'fast-check';
+import { Webhook } from 'standardwebhooks';
 import {
-  createAnySignature,
   cutMember,
-  createJsonHmac,
-  createRawHmac,
-  type SignatureProfile,
-  type SignatureVerdict,
+  type Verify,
+  verifyAny,
+  verifyJsonHmac,
+  verifyRawHmac,
 } from '../../src/gateway/inbound/signatures.js';
 
+const NOW_MS = 1_760_000_000_000;
 const [MINE, MINE_TOO, THEIRS] = ['the first secret', 'the second secret', 'another one entirely'] as const;
-const secrets = [MINE, MINE_TOO];
 const mac = (key: string, text: string) => `sha256=${createHmac('sha256', key).update(text).digest('hex')}`;
-const verdict = (profile: SignatureProfile, headers: Record<string, string | string[]>, raw: string) =>
-  profile.verify({ raw: Buffer.from(raw), header: (name) => [headers[name] ?? []].flat() });
+const verdict = (
+  verify: Verify,
+  headers: Record<string, string | string[]>,
+  raw: string,
+  secrets: readonly string[] = [MINE, MINE_TOO],
+) => verify({ raw: Buffer.from(raw), header: (name) => [headers[name] ?? []].flat() }, secrets, NOW_MS);
 const cut = (text: string) => {
   const pieces = cutMember(Buffer.from(text), 'signature');
   return pieces === undefined ? undefined : Buffer.concat(pieces).toString();
 };
 
 describe('the profile raw-hmac', () => {
-  const profile = createRawHmac({ secrets });
   const body = '{"a": 1.0}\n';
 
   it('covers the raw body, by either of two live secrets', () => {
-    expect(verdict(profile, { 'x-webhook-signature': mac(MINE, body) }, body)).toBe('valid');
-    expect(verdict(profile, { 'x-webhook-signature': mac(MINE_TOO, body) }, body)).toBe('valid');
-    expect(verdict(profile, { 'x-webhook-signature': mac(THEIRS, body) }, body)).toBe('invalid');
-    expect(verdict(profile, { 'x-webhook-signature': mac(MINE, body.trim()) }, body)).toBe('invalid');
+    expect(verdict(verifyRawHmac, { 'x-webhook-signature': mac(MINE, body) }, body)).toBe('valid');
+    expect(verdict(verifyRawHmac, { 'x-webhook-signature': mac(MINE_TOO, body) }, body)).toBe('valid');
+    expect(verdict(verifyRawHmac, { 'x-webhook-signature': mac(THEIRS, body) }, body)).toBe('invalid');
+    expect(verdict(verifyRawHmac, { 'x-webhook-signature': mac(MINE, body.trim()) }, body)).toBe('invalid');
   });
 
   it('finds nothing to check without its header, or without a secret', () => {
-    expect(verdict(profile, { 'x-kotani-signature': 'sha256=00' }, body)).toBe('absent');
-    const keyless = createRawHmac({ secrets: [] });
-    expect(verdict(keyless, { 'x-webhook-signature': mac('', body) }, body)).toBe('absent');
+    expect(verdict(verifyRawHmac, { 'x-kotani-signature': 'sha256=00' }, body)).toBe('absent');
+    expect(verdict(verifyRawHmac, { 'x-webhook-signature': mac('', body) }, body, [])).toBe('absent');
   });
 });
 
 describe('the profile json-hmac', () => {
-  const profile = createJsonHmac({ secrets });
   const signed = '{"event":"e","data":{"amount":1.10,"note":"\\u00e9 \\"signature\\":","signature":"inner"}}';
   const header = { 'x-kotani-signature': mac(MINE_TOO, signed) };
 
@@ -50,8 +51,8 @@ describe('the profile json-hmac', () => {
     ['missing', signed],
     ['of another type', `${signed.slice(0, -1)},"signature":{"of":["a,b",{"c":1}]}}`],
   ])('covers the text without its member signature, which is %s', (_where, body) => {
-    expect(verdict(profile, header, body)).toBe('valid');
-    expect(verdict(profile, header, body.replace('1.10', '1.1'))).toBe('invalid');
+    expect(verdict(verifyJsonHmac, header, body)).toBe('valid');
+    expect(verdict(verifyJsonHmac, header, body.replace('1.10', '1.1'))).toBe('invalid');
   });
 
   it.each([
@@ -60,7 +61,7 @@ describe('the profile json-hmac', () => {
     ['other members come along', `${signed.slice(0, -1)},"signature":"a","status":"FAILED"}`],
     ['the body was serialised again', JSON.stringify(JSON.parse(signed))],
   ])('refuses a body where %s', (_what, body) => {
-    expect(verdict(profile, header, body)).toBe('invalid');
+    expect(verdict(verifyJsonHmac, header, body)).toBe('invalid');
   });
 
   it('cuts that member and nothing else, whatever is around it', () => {
@@ -78,22 +79,30 @@ describe('the profile json-hmac', () => {
 });
 
 describe('the profile auto', () => {
-  const profile = createAnySignature([createRawHmac({ secrets }), createJsonHmac({ secrets })]);
   const body = '{"event":"e","data":{}}';
   const raw = { 'x-webhook-signature': mac(MINE, body) };
 
   it('calls a signature stale beside a right one, unless another is wrong', () => {
-    const saying = (said: SignatureVerdict) => ({ name: said, verify: () => said });
-    const together = (...said: readonly SignatureVerdict[]) => verdict(createAnySignature(said.map(saying)), {}, '{}');
-    expect(together('valid', 'stale', 'absent')).toBe('stale');
-    expect(together('stale', 'valid', 'invalid')).toBe('invalid');
-    expect(together('absent', 'valid')).toBe('valid');
+    const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+    const of = (atMs: number) => ({
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(atMs / 1_000),
+      'webhook-signature': new Webhook(secret).sign('msg_1', new Date(atMs), body),
+    });
+    const right = { 'x-webhook-signature': mac(secret, body) };
+    const wrong = { 'x-kotani-signature': mac(THEIRS, body) };
+    const [now, old] = [of(NOW_MS), of(NOW_MS - 3_600_000)];
+    const together = (...headers: readonly object[]) =>
+      verdict(verifyAny, Object.assign({}, ...headers) as Record<string, string>, body, [secret]);
+    expect(together(right, old)).toBe('stale');
+    expect(together(right, old, wrong)).toBe('invalid');
+    expect(together(right, now)).toBe('valid');
   });
 
   it('takes any signature that is right, and one that is wrong spoils the others', () => {
-    expect(verdict(profile, {}, body)).toBe('absent');
-    expect(verdict(profile, raw, body)).toBe('valid');
-    expect(verdict(profile, { ...raw, 'x-kotani-signature': mac(MINE, body) }, body)).toBe('valid');
-    expect(verdict(profile, { ...raw, 'x-kotani-signature': mac(THEIRS, body) }, body)).toBe('invalid');
+    expect(verdict(verifyAny, {}, body)).toBe('absent');
+    expect(verdict(verifyAny, raw, body)).toBe('valid');
+    expect(verdict(verifyAny, { ...raw, 'x-kotani-signature': mac(MINE, body) }, body)).toBe('valid');
+    expect(verdict(verifyAny, { ...raw, 'x-kotani-signature': mac(THEIRS, body) }, body)).toBe('invalid');
   });
 });

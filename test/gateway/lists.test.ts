@@ -189,7 +189,7 @@ describe('lists of the gateway', () => {
     let [nowMs, stored] = [0, 500];
     const list = ({ limit = 50 }) => Promise.resolve(times(Math.min(limit, stored)).map((seq) => ({ seq })));
     const store = { audit: { list } } as unknown as Store;
-    addAuditRoute(server, { store, tokens, takeStoredPages: createPageLimit(10, () => nowMs) });
+    addAuditRoute(server, { store, tokens, takePage: createPageLimit(10, () => nowMs) });
     const url = await listen();
     const statusOf = async (rows: number) =>
       (await fetch(`${url}/audit?limit=${rows}`, { headers: headersOf('ada') })).status;

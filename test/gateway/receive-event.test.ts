@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { FastifyRequest } from 'fastify';
 import { pino } from 'pino';
+import type { Admitted } from '../../src/gateway/inbound/admission.js';
 import { receiveEvent, SETTLEMENT_PROOFS, type Arrival } from '../../src/gateway/inbound/receive-event.js';
 import type { SignatureVerdict } from '../../src/gateway/inbound/signatures.js';
 import type { ReceivedEvent } from '../../src/protocol/events.js';
@@ -33,20 +34,15 @@ describe('an arriving event', () => {
     };
     const arrival: Arrival = {
       source: 'callback',
-      profile: {
-        name: 'p',
-        verify: (signed) => {
-          did.push(`verify ${signed.header('a').join()}`);
-          return verdict;
-        },
+      verify: (signed) => {
+        did.push(`verify ${signed.header('a').join()}`);
+        return verdict;
       },
       acceptedProofs: ['signature', 'capability', 'network'],
-      capability: false,
-      network: false,
+      proofs: [],
       label: () => ({ flowId: FLOW, reference: 'r1', status: 'PAID' }),
       ...changes,
     };
-    const known = (isKnown: boolean) => (isKnown ? 'known' : 'stranger');
     const deps: Parameters<typeof receiveEvent>[0] = {
       store: { macs: (purpose, text) => [`${purpose} ${text}`, 'by an earlier key'] },
       receive: (event) => {
@@ -57,21 +53,21 @@ describe('an arriving event', () => {
       newEventId: () => 'evt_1',
       acknowledged: (...said) => acknowledged.push(said),
       logger: pino({}, { write: (line) => logged.push((JSON.parse(line) as { code?: string }).code) }),
-      admission: {
-        arrive: () => undefined,
-        proven: (_request, byUrlAlone) => did.push(`proven ${byUrlAlone === true ? 'by its URL alone' : ''}`.trim()),
-        provenAnew: () => did.push('proven anew'),
-        received: () => undefined,
-        unproven: (_request, isKnown, bytes) => did.push(`unproven ${known(isKnown)} ${bytes === raw.length}`),
-        isKnown: (_request, hasProof) => hasProof,
-        byUrlAlone(flowId, bytes) {
-          did.push(`charge ${flowId} ${bytes === raw.length}`);
-          return () => did.push('give back');
-        },
+      quota: {
+        take: (bytes, isKnown) => void did.push(`quota ${isKnown ? 'known' : 'stranger'} ${bytes === raw.length}`),
       },
-      quota: { take: (bytes, isKnown) => void did.push(`quota ${known(isKnown)} ${bytes === raw.length}`) },
     };
-    return receiveEvent(deps, request as unknown as FastifyRequest, arrival);
+    const admitted: Admitted = {
+      isKnown: arrival.proofs.length > 0,
+      received: () => undefined,
+      proven(bytes, byUrlOf) {
+        did.push(byUrlOf === undefined ? 'proven' : `charge ${byUrlOf} ${bytes === raw.length}`);
+        return () => did.push('give back');
+      },
+      provenAnew: () => did.push('proven anew'),
+      unproven: (bytes) => did.push(`unproven ${bytes === raw.length}`),
+    };
+    return receiveEvent(deps, request as unknown as FastifyRequest, arrival, admitted);
   };
   const status = (error: { status?: number; statusCode?: number }) => error.statusCode ?? error.status;
   const refused = (received: Promise<void>) => received.then(() => undefined, status);
@@ -98,20 +94,20 @@ describe('an arriving event', () => {
   });
 
   it.each([
-    ['a signature', { capability: true, network: true }, 'valid', 'signature'],
-    ['its URL', { capability: true, network: true }, 'absent', 'capability'],
-    ['its network', { network: true }, 'absent', 'network'],
-    ['nothing that counts', { capability: true, acceptedProofs: ['signature'] }, 'absent', null],
-    ['an old signature and a URL', { capability: true }, 'stale', null],
+    ['a signature', { proofs: ['capability', 'network'] }, 'valid', 'signature'],
+    ['its URL', { proofs: ['capability', 'network'] }, 'absent', 'capability'],
+    ['its network', { proofs: ['network'] }, 'absent', 'network'],
+    ['nothing that counts', { proofs: ['capability'], acceptedProofs: ['signature'] }, 'absent', null],
+    ['an old signature and a URL', { proofs: ['capability'] }, 'stale', null],
   ] as const)('that %s proves is stored with the strongest proof that counts', async (_by, changes, verdict, proof) => {
     await refused(receive(verdict, changes));
     expect(stored).toMatchObject([{ proof }]);
   });
 
   it('is charged to the URL of its flow if that alone proves it, and given back as a repeat or without a row', async () => {
-    const byUrl = { capability: true, flowId: FLOW } as const;
+    const byUrl = { proofs: ['capability'], flowId: FLOW } as const;
     await receive('absent', byUrl);
-    const taken = ['verify b', `charge ${FLOW} true`, 'proven by its URL alone', 'store'];
+    const taken = ['verify b', `charge ${FLOW} true`, 'store'];
     expect(did.splice(0)).toEqual([...taken, 'proven anew']);
     result = () => Promise.resolve({ kind: 'duplicate' });
     await receive('absent', byUrl);
@@ -123,32 +119,32 @@ describe('an arriving event', () => {
   });
 
   it('is not charged to the URL of its flow if a signature proves it, nor to an account’s URL', async () => {
-    await receive('valid', { capability: true, flowId: FLOW });
-    await receive('absent', { capability: true });
+    await receive('valid', { proofs: ['capability'], flowId: FLOW });
+    await receive('absent', { proofs: ['capability'] });
     expect(did.join()).not.toContain('charge');
     expect(did.filter((done) => done === 'proven')).toHaveLength(2);
   });
 
   it.each([
     [{}, 'stranger'],
-    [{ capability: true, acceptedProofs: ['signature'] }, 'known'],
-    [{ network: true, acceptedProofs: ['signature'] }, 'known'],
+    [{ proofs: ['capability'], acceptedProofs: ['signature'] }, 'known'],
+    [{ proofs: ['network'], acceptedProofs: ['signature'] }, 'known'],
   ] as const)('without proof is limited before it is stored: with %j as of a %s', async (changes, who) => {
     await receive('absent', changes);
-    expect(did).toEqual(['verify b', `unproven ${who} true`, `quota ${who} true`, 'store']);
+    expect(did).toEqual(['verify b', 'unproven true', `quota ${who} true`, 'store']);
     expect(stored).toMatchObject([{ proof: null }]);
   });
 
   it('with a wrong signature is charged and never stored, whatever its URL', async () => {
-    expect(await refused(receive('invalid', { capability: true }))).toBe(401);
-    expect(did).toEqual(['verify b', 'unproven known true']);
+    expect(await refused(receive('invalid', { proofs: ['capability'] }))).toBe(401);
+    expect(did).toEqual(['verify b', 'unproven true']);
     expect(acknowledged).toEqual([['callback', 'refused', expect.any(Number)]]);
   });
 
   it('with an old signature is kept without proof, refused, and in the log, since our own clock may be wrong', async () => {
     expect(await refused(receive('stale'))).toBe(401);
     expect(logged).toEqual(['signature_time']);
-    expect(did).toEqual(['verify b', 'unproven stranger true', 'quota stranger true', 'store']);
+    expect(did).toEqual(['verify b', 'unproven true', 'quota stranger true', 'store']);
     expect(acknowledged).toEqual([['callback', 'refused', expect.any(Number)]]);
   });
 

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { createStandardWebhooks, type SignatureVerdict } from '../../src/gateway/inbound/signatures.js';
+import { verifyStandardWebhook, type SignatureVerdict } from '../../src/gateway/inbound/signatures.js';
 
 const NOW_MS = 1_760_000_000_000;
 const secret = () => `whsec_${randomBytes(32).toString('base64')}`;
@@ -19,8 +19,8 @@ function signedBy(key: string, atMs = NOW_MS, id = 'msg_1'): Headers {
 }
 
 function verdict(headers: Headers, raw: Uint8Array | string = body, secrets = [mine, mineToo]): SignatureVerdict {
-  const profile = createStandardWebhooks({ secrets, nowMs: () => NOW_MS });
-  return profile.verify({ raw: Buffer.from(raw as string), header: (name) => headers[name] ?? [] });
+  const request = { raw: Buffer.from(raw as string), header: (name: string) => headers[name] ?? [] };
+  return verifyStandardWebhook(request, secrets, NOW_MS);
 }
 
 describe('a Standard Webhooks signature', () => {

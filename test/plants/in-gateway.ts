@@ -11,7 +11,10 @@ import { replacing, type Plants } from './replaced.js';
 /** An endpoint of events with other dependencies. */
 const receivingWith = (change: (deps: ReceiveDeps) => ReceiveDeps) =>
   replacing<typeof receiveEvent>('src/gateway/inbound/receive-event.ts', {
-    receiveEvent: (honest) => (deps, request, arrival) => honest.receiveEvent(change(deps), request, arrival),
+    receiveEvent:
+      (honest) =>
+      (deps, ...event) =>
+        honest.receiveEvent(change(deps), ...event),
   });
 
 const LATER_MS = 2_000;
@@ -66,18 +69,20 @@ export const plants = {
   ],
   'unknown-reference-is-refused': [
     replacing<typeof receiveEvent>('src/gateway/inbound/receive-event.ts', {
-      receiveEvent: (honest) => async (deps, request, arrival) => {
-        const { claims } = deps.store as unknown as { readonly claims: ClaimStore };
-        let isKnown = true;
-        const receive: ReceiveDeps['receive'] = async (event) => {
-          isKnown = event.flowId !== null && (await claims.ofFlow(event.flowId)).length > 0;
-          if (!isKnown) throw new Error('there is no such flow');
-          return deps.receive(event);
-        };
-        await honest.receiveEvent({ ...deps, receive }, request, arrival).catch((error: unknown) => {
-          throw isKnown ? error : new Refusal(404, 'There is no such flow.');
-        });
-      },
+      receiveEvent:
+        (honest) =>
+        async (deps, ...event) => {
+          const { claims } = deps.store as unknown as { readonly claims: ClaimStore };
+          let isKnown = true;
+          const receive: ReceiveDeps['receive'] = async (received) => {
+            isKnown = received.flowId !== null && (await claims.ofFlow(received.flowId)).length > 0;
+            if (!isKnown) throw new Error('there is no such flow');
+            return deps.receive(received);
+          };
+          await honest.receiveEvent({ ...deps, receive }, ...event).catch((error: unknown) => {
+            throw isKnown ? error : new Refusal(404, 'There is no such flow.');
+          });
+        },
     }),
   ],
   'late-events-dropped': [

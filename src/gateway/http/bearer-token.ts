@@ -15,6 +15,13 @@ import { Refusal, TokenRefusal } from './refusal.js';
 
 export type { Caller };
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who sent it, once its token was checked. */
+    caller: Caller;
+  }
+}
+
 /** Who gives an order asks workers in the places that are kept for orders. */
 export const asOrder = ({ name }: Pick<Caller, 'name'>): Asker => ({ name, isOrder: true });
 
@@ -79,13 +86,9 @@ export function createTokenCheck({
   owners,
   refused,
 }: TokenCheckDeps): TokenCheck {
-  /** A handler may check the token more than once. */
-  const counted = new WeakSet<FastifyRequest>();
   const places = createPlaces(PLACES);
 
   function count(request: FastifyRequest, name: string): void {
-    if (counted.has(request)) return;
-    counted.add(request);
     knownNetworks.add(request.ip);
     ofKnown.take(name);
     const path = request.routeOptions.url ?? '';
@@ -159,6 +162,7 @@ export function createTokenCheck({
         (given === undefined ? undefined : ofGateway(given, tokens(), besides)) ??
         (await countingGuesses(request, () => identify(given, extras, isToDecode)));
       count(request, caller.name);
+      request.caller = caller;
       if (mayOrder({ caller, permission }) !== 'yes') {
         refused?.(caller, permission, request);
         const role = rolesWith(permission).join(' or ');

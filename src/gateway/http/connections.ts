@@ -17,15 +17,6 @@ export interface ConnectionLimits {
 
 /** An open connection costs its sender nothing, so an unused one is closed. Longer than most clients keep theirs. */
 export const KEEP_ALIVE_MS = 20_000;
-/** Requests that one connection may have open: clients that pipeline send a few. */
-const MOST_PIPELINED = 8;
-
-/** Cuts connections beyond the limits, and those with too many requests at a time. */
-export function limitConnections(server: FastifyInstance, limits: ConnectionLimits): void {
-  limitSockets(server.server, limits);
-  limitPipelining(server);
-}
-
 /** Cuts connections beyond the limits, before anything is read from them. */
 export function limitSockets(
   listener: Server,
@@ -43,25 +34,6 @@ export function limitSockets(
     } catch {
       socket.destroy();
     }
-  });
-}
-
-function limitPipelining(server: FastifyInstance): void {
-  const open = new WeakMap<Socket, number>();
-  server.addHook('onRequest', (request, reply, next) => {
-    const { socket } = request.raw;
-    const count = (open.get(socket) ?? 0) + 1;
-    if (count > MOST_PIPELINED) {
-      // An answer would only be queued behind the others.
-      reply.hijack();
-      socket.destroy();
-      return;
-    }
-    open.set(socket, count);
-    // Not before the others that came with it have begun: refused ones are answered at once, and a hundred of them in one
-    // turn of the event loop would delay everybody.
-    whenAnswered(request, () => setImmediate(() => open.set(socket, (open.get(socket) ?? 1) - 1)));
-    next();
   });
 }
 

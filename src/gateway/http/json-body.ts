@@ -1,62 +1,45 @@
+import { setImmediate } from 'node:timers/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isSafeNumber, parse } from 'lossless-json';
 import { Refusal } from './refusal.js';
 import { MOST_LEVELS } from '../../readers/json-levels.js';
 
-/** A body: its raw bytes, for signatures, and its parsed value. */
+/** A body: its raw bytes, for signatures, and its value, since parsing is expensive, and only for admitted senders. */
 export interface JsonBody {
   readonly raw: Buffer;
-  readonly value: unknown;
+  /** @param ofTexts what it must be besides @throws Refusal 400 if it is not JSON as we accept it */
+  readonly read: (ofTexts?: TextsOnly) => Promise<unknown>;
 }
 
-/** A body that is not parsed yet: parsing is expensive, and only for admitted senders. */
-export interface UnreadBody {
-  readonly raw: Buffer;
-  /** @throws Refusal 400 if it is not JSON as we accept it */
-  readonly read: () => Promise<unknown>;
-}
-
-/** No number is in it, and so many members and entries at most. */
+/** Content that is text alone, of so many members and entries: checked before it is parsed. */
 export interface TextsOnly {
   readonly mostValues: number;
 }
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** The route gets an `UnreadBody`. */
-    unread?: boolean;
-    /** Of a route for large bodies, whose content is text alone: checked before it is parsed. */
-    ofTexts?: TextsOnly;
-  }
-}
-
 /**
- * Parsed at once. The largest bodies, full of keys, take ten milliseconds and more to parse, and several come together.
+ * Parsed at once. The largest bodies, full of keys, take ten milliseconds and more to parse, and several come together:
+ * each has a turn of the event loop to itself.
  */
 const SMALL_BYTES = 8 * 1_024;
 
 /** Makes `request.body` a `JsonBody` and refuses every content type but JSON and every content encoding. */
 export function takeJsonBodies(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers();
-  const inTurn = createTurns();
+  let turn: Promise<unknown> = Promise.resolve();
   const read = async (raw: Buffer, ofTexts?: TextsOnly): Promise<unknown> => {
-    if (raw.length > SMALL_BYTES) await new Promise<void>(inTurn);
+    if (raw.length > SMALL_BYTES) await (turn = turn.then(() => setImmediate()));
     try {
       return readJson(raw, ofTexts);
     } catch (error) {
       throw error instanceof UnreadableJsonError ? new Refusal(400, error.message) : error;
     }
   };
+  server.removeAllContentTypeParsers();
   server.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (request: FastifyRequest, raw: Buffer) => {
+    async (_request: FastifyRequest, raw: Buffer) =>
       // Many clients send the content type with every request: the route decides whether there has to be a body.
-      if (raw.length === 0) return undefined;
-      return request.routeOptions.config.unread === true
-        ? ({ raw, read: () => read(raw) } satisfies UnreadBody)
-        : ({ raw, value: await read(raw, request.routeOptions.config.ofTexts) } satisfies JsonBody);
-    },
+      raw.length === 0 ? undefined : ({ raw, read: (ofTexts) => read(raw, ofTexts) } satisfies JsonBody),
   );
   server.addHook('onRequest', (request, _reply, next) => {
     const encoding = request.headers['content-encoding'];
@@ -66,19 +49,21 @@ export function takeJsonBodies(server: FastifyInstance): void {
 }
 
 /** @throws Refusal if there is no body */
-export function bodyOf(request: FastifyRequest): JsonBody {
-  const body = request.body as JsonBody | undefined | null;
+export function bodyOf({ body }: FastifyRequest): JsonBody {
   if (body === undefined || body === null) throw new Refusal(400, 'Send a JSON body.');
-  return body;
+  return body as JsonBody;
 }
 
-/** For a route whose config has `unread`. @throws Refusal if there is no body */
-export const unreadBodyOf = (request: FastifyRequest): UnreadBody => bodyOf(request) as unknown as UnreadBody;
-
-/** For operations that need no body: an empty object in its place. */
-export function bodyOrEmpty(request: FastifyRequest): unknown {
-  const body = request.body as JsonBody | undefined | null;
-  return body === undefined || body === null ? {} : body.value;
+/**
+ * Every value of a header, in order: two values may be a trick. Looked up by name, since sorting out all headers of
+ * each request takes longer than checking its signature.
+ *
+ * @param rawHeaders names and values in turn, as Node gives them
+ * @param name in lower case
+ */
+export function headerValues(rawHeaders: readonly string[], name: string): readonly string[] {
+  const isIts = (at: number) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === name;
+  return rawHeaders.filter((_value, at) => isIts(at));
 }
 
 /** The body is not JSON as we accept it. The message names the rule, never the content. */
@@ -183,22 +168,4 @@ function count(value: unknown): number {
 
 function hasPrototype(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, 'prototype');
-}
-
-/**
- * Runs work one after the other, each in its own turn of the event loop, so that several pieces of work that arrive
- * together do not block everything else. The caller limits how many may wait.
- */
-function createTurns(): (work: () => void) => void {
-  const waiting: (() => void)[] = [];
-  const next = (): void => {
-    const work = waiting.shift();
-    if (work === undefined) return;
-    work();
-    if (waiting.length > 0) setImmediate(next);
-  };
-  return (work) => {
-    waiting.push(work);
-    if (waiting.length === 1) setImmediate(next);
-  };
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { ProvenNetworks } from '../../store/proven-networks.js';
-import { networkOf } from './rate-limit.js';
+import { keepNewest, networkOf } from './rate-limit.js';
 import { errorForLog } from './refusal.js';
 
 /**
@@ -31,26 +31,20 @@ export function createKnownNetworks(
   logger?: Logger,
   remembered: readonly string[] = [],
 ): KnownNetworks {
-  /** The longest ago first. */
-  const known = new Set(remembered.toReversed());
-  /** By this gateway. */
-  const stored = new Set<string>();
-  const remember = (set: Set<string>, network: string): void => {
-    set.delete(network);
-    set.add(network);
-    const [oldest] = set;
-    if (set.size > MOST_REMEMBERED && oldest !== undefined) set.delete(oldest);
-  };
+  /** The longest ago first; by each whether this gateway has stored it. */
+  const known = new Map(remembered.toReversed().map((network) => [network, false]));
+  const add = (network: string, isStored = known.get(network) ?? false) =>
+    keepNewest(known, network, isStored, MOST_REMEMBERED);
   return {
     has: (address) => known.has(networkOf(address)),
-    add: (address) => remember(known, networkOf(address)),
+    add: (address) => add(networkOf(address)),
     addProven(address) {
       const network = networkOf(address);
-      remember(known, network);
-      if (store === undefined || stored.has(network)) return;
-      remember(stored, network);
-      store.add(network).catch((error: unknown) => {
-        stored.delete(network);
+      const isStored = known.get(network) === true;
+      add(network, true);
+      if (isStored) return;
+      store?.add(network).catch((error: unknown) => {
+        add(network, false);
         logger?.warn({ error: errorForLog(error) }, 'the network of a proven event was not stored; with its next one');
       });
     },

@@ -69,90 +69,81 @@ export function createPlaces({ what, most }: { readonly what: string; readonly m
   };
 }
 
-interface Open {
-  /** Sent, or its caller has gone. */
-  isAnswered: boolean;
-  /** Its handler has begun, and has not ended. */
-  isHandled: boolean;
-  /** Work that waits for the answer. */
-  readonly whenAnswered: (() => void)[];
-  /** Work that waits for the end of both. */
-  readonly whenOver: (() => void)[];
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Resolves when the answer is sent, or its caller has gone. */
+    answered: Promise<void>;
+    /** Resolves when the handler has ended. Absent: it has not begun. */
+    handled?: Promise<void>;
+  }
 }
 
-const open = new WeakMap<FastifyRequest, Open>();
-const onSockets = new WeakMap<Socket, Set<Open>>();
-const handling = new WeakMap<FastifyInstance, Set<Open>>();
+/** Requests that one connection may have open: clients that pipeline send a few. */
+const MOST_PIPELINED = 8;
+
+/** The requests of a connection that are not answered, each with what ends its wait. */
+const unanswered = new WeakMap<Socket, Set<() => void>>();
+const handling = new WeakMap<FastifyInstance, Set<FastifyRequest>>();
 
 /** Whether any handler of the server has begun and not ended. */
 export const isHandling = (server: FastifyInstance): boolean => (handling.get(server)?.size ?? 0) > 0;
 
-/** Before every hook and every route that uses `whenAnswered` or `whenOver`. */
+/**
+ * Before every hook and every route that uses `whenAnswered` or `whenOver`. Cuts connections with too many requests at a
+ * time.
+ */
 export function followRequests(server: FastifyInstance): void {
-  const handled = new Set<Open>();
+  const handled = new Set<FastifyRequest>();
   handling.set(server, handled);
   server.addHook('onRequest', (request, reply, next) => {
     const { socket } = request.raw;
-    const followed: Open = { isAnswered: socket.closed, isHandled: false, whenAnswered: [], whenOver: [] };
-    open.set(request, followed);
-    const ofSocket = followedOn(socket);
-    ofSocket.add(followed);
-    reply.raw.once('close', () => {
-      ofSocket.delete(followed);
-      endAnswer(followed);
+    const others = unansweredOn(socket);
+    if (others.size >= MOST_PIPELINED) {
+      // An answer would only be queued behind the others.
+      reply.hijack();
+      socket.destroy();
+      return;
+    }
+    request.answered = new Promise((resolve) => {
+      others.add(resolve);
+      reply.raw.once('close', () => {
+        resolve();
+        // Not before the others that came with it have begun: refused ones are answered at once, and a hundred of them in
+        // one turn of the event loop would delay everybody.
+        setImmediate(() => others.delete(resolve));
+      });
+      if (socket.closed) resolve();
     });
     next();
   });
   server.addHook('onRoute', (route) => {
     const { handler } = route;
-    route.handler = async function handleFollowed(request, reply) {
-      const followed = open.get(request);
-      if (followed !== undefined) {
-        followed.isHandled = true;
-        handled.add(followed);
-      }
-      try {
-        return await handler.call(this, request, reply);
-      } finally {
-        if (followed !== undefined) {
-          followed.isHandled = false;
-          handled.delete(followed);
-          endIfOver(followed);
-        }
-      }
+    route.handler = function handleFollowed(request, reply) {
+      const work = (async () => handler.call(this, request, reply))();
+      handled.add(request);
+      const end = () => void handled.delete(request);
+      request.handled = work.then(end, end);
+      return work;
     };
   });
 }
 
 /**
- * The requests of a connection that are not answered. When it is cut, Node closes only the answer that is being sent: those
- * that are queued behind it, of pipelined requests, would stay open for ever.
+ * When a connection is cut, Node closes only the answer that is being sent: those that are queued behind it, of pipelined
+ * requests, would stay open for ever.
  */
-function followedOn(socket: Socket): Set<Open> {
-  const known = onSockets.get(socket);
+function unansweredOn(socket: Socket): Set<() => void> {
+  const known = unanswered.get(socket);
   if (known !== undefined) return known;
-  const followed = new Set<Open>();
-  onSockets.set(socket, followed);
-  socket.once('close', () => followed.forEach(endAnswer));
-  return followed;
-}
-
-function endAnswer(followed: Open): void {
-  followed.isAnswered = true;
-  for (const work of followed.whenAnswered.splice(0)) work();
-  endIfOver(followed);
-}
-
-function endIfOver({ isHandled, isAnswered, whenOver: works }: Open): void {
-  if (isHandled || !isAnswered) return;
-  for (const work of works.splice(0)) work();
+  const ofSocket = new Set<() => void>();
+  unanswered.set(socket, ofSocket);
+  socket.once('close', () => ofSocket.forEach((end) => end()));
+  return ofSocket;
 }
 
 /** Runs once, when the answer is sent or its caller has gone; at once if that has happened. */
 export function whenAnswered(request: FastifyRequest, work: () => void): void {
-  const followed = open.get(request);
-  if (followed === undefined || followed.isAnswered) return work();
-  followed.whenAnswered.push(work);
+  void request.answered.then(work);
 }
 
 /**
@@ -160,8 +151,5 @@ export function whenAnswered(request: FastifyRequest, work: () => void): void {
  * continues after the caller hangs up.
  */
 export function whenOver(request: FastifyRequest, work: () => void): void {
-  const followed = open.get(request);
-  if (followed === undefined) return work();
-  followed.whenOver.push(work);
-  endIfOver(followed);
+  void request.answered.then(() => request.handled).then(work);
 }

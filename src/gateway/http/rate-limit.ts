@@ -1,10 +1,9 @@
-import { isIPv6 } from 'node:net';
+import { isIPv4 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { withoutPort } from '../../config/networks.js';
 import { Refusal } from './refusal.js';
 
 export interface RateLimit {
-  /** It limits nothing. */
-  readonly isNone: boolean;
   /**
    * @param units what it counts for; if less is left, the rest is taken from the future. @default 1
    * @returns gives it back, or so many units of it
@@ -17,7 +16,7 @@ const BURST_SECONDS = 10;
 
 /** For the rate of unknown clients: what proves nothing, such as a forgery or a wrong token, counts for ten arrivals. */
 export const UNPROVEN = 10;
-/** Names beyond this are tidied up: an attacker may have many addresses. */
+/** An attacker may have many addresses: beyond this the least recently used starts again. */
 const MOST_NAMES = 10_000;
 
 interface Bucket {
@@ -40,32 +39,16 @@ export function createRateLimit(
   const buckets = new Map<string, Bucket>();
   const most = perSecond * burstSeconds;
 
-  const filled = ({ left, atMs }: Bucket, now: number) => Math.min(most, left + ((now - atMs) / 1_000) * perSecond);
-  const tidy = (now: number): void => {
-    for (const [name, bucket] of buckets) if (filled(bucket, now) >= most) buckets.delete(name);
-    // Still too many, all of them busy. The least recently used half is dropped, and starts again: one pass over all of
-    // them for thousands of requests.
-    for (const name of buckets.size > MOST_NAMES ? buckets.keys() : []) {
-      if (buckets.size <= MOST_NAMES / 2) break;
-      buckets.delete(name);
-    }
-  };
-
   return {
-    isNone: perSecond === 0,
     take(name, units = 1) {
       if (perSecond === 0) return () => undefined;
       const now = nowMs();
       const bucket = buckets.get(name) ?? { left: most, atMs: now };
-      bucket.left = filled(bucket, now);
+      bucket.left = Math.min(most, bucket.left + ((now - bucket.atMs) / 1_000) * perSecond);
       bucket.atMs = now;
       const lacking = 1 - bucket.left;
       if (lacking <= 0) bucket.left -= units;
-      // Moves it behind all others: a map keeps the position of the first insertion.
-      buckets.delete(name);
-      buckets.set(name, bucket);
-      // After the units were taken: a full bucket would be dropped at once.
-      if (buckets.size > MOST_NAMES) tidy(now);
+      keepNewest(buckets, name, bucket, MOST_NAMES);
       if (lacking > 0) {
         const seconds = Math.ceil(lacking / perSecond);
         const most = perSecond < 1 ? `${perSecond * 60} a minute` : `${perSecond} a second`;
@@ -75,6 +58,15 @@ export function createRateLimit(
       return (unused = units) => void (bucket.left += unused);
     },
   };
+}
+
+/** Sets a member of a map of so many members at most, as the most recently used: the longest unused one goes. */
+export function keepNewest<Name, Value>(map: Map<Name, Value>, name: Name, value: Value, most: number): void {
+  // A map keeps the position of the first insertion.
+  map.delete(name);
+  map.set(name, value);
+  const [oldest] = map.keys();
+  if (map.size > most && oldest !== undefined) map.delete(oldest);
 }
 
 /**
@@ -88,7 +80,8 @@ export type TakePages = (name: string, pages?: number) => (unused: number) => vo
 const ROWS_OF_A_PAGE = 50;
 
 /**
- * Long lists cost more than most requests: those who read them must leave room for others.
+ * Long lists cost more than most requests: those who read them must leave room for others, and for the counts of
+ * `/metrics`, which Temporal limits together with them.
  * @param perSecond for each name; for all together twice as many
  */
 export function createPageLimit(perSecond: number, monotonicMs: () => number): TakePages {
@@ -132,17 +125,11 @@ export async function readCharged<Row>(
 
 /** The name of an address for a limit: of IPv6 its /64, which is one subscriber's, of IPv4 all of it. */
 export function networkOf(address: string): string {
-  const bare = withoutPort(address)
-    .replace(/^::ffff:(?=\d+\.)/i, '')
-    .replace(/%.*$/, '');
-  if (!isIPv6(bare)) return bare;
-  const [head = '', tail] = bare.toLowerCase().split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
-  const groups = tail === undefined ? before : [...before, ...zeros, ...after];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`;
+  const bare = withoutPort(address);
+  if (isIPv4(bare) || !ipaddr.isValid(bare)) return bare;
+  // The IPv4 address of a socket that listens on IPv6, too, is that.
+  const read = ipaddr.process(bare);
+  if (read instanceof ipaddr.IPv4) return read.toString();
+  const groups = read.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${groups.join(':')}::/64`;
 }

@@ -6,22 +6,57 @@ import { StoreUnavailableError } from '../../store/store-errors.js';
 import { isOutage } from '../../temporal/connection.js';
 import { TooManyQuestionsError } from '../../temporal/questions.js';
 import { REFUSAL_CODES, type RefusalCode } from '../../protocol/refusals.js';
-import type { MembersOf } from './openapi.js';
+import type { Json } from './openapi.js';
 
+const reference = z.string().optional();
+const actions = z.array(z.string()).optional();
+const code = z.string().optional().meta({
+  description: 'The cause, for programs, if the status does not say it. Later versions may add to these.',
+  'x-extensible-enum': REFUSAL_CODES,
+});
+const MemberError = z.object({ path: z.string(), message: z.string() });
+
+export const Refused = z
+  .object({
+    success: z.literal(false),
+    message: z.string().meta({ description: 'A sentence that says what to do.' }),
+    data: z.looseObject({ reference, errors: z.array(MemberError).optional(), code, actions }),
+  })
+  .meta({ description: 'The one error body. It names members at fault, never their values.' });
+
+/** On the service's own paths: its error envelope, so that a caller that branches on it keeps working, with ours added. */
+export const ServiceRefused = z
+  .object({
+    success: z.literal(false),
+    message: z.string(),
+    error_code: z.string().optional(),
+    data: z.looseObject({ errors: z.array(z.unknown()).optional() }),
+    towline: z
+      .looseObject({
+        by: z.enum(['gateway', 'service']),
+        reference,
+        code,
+        actions,
+        flow: z.string().optional().meta({ description: 'Path of the flow.' }),
+      })
+      .optional()
+      .meta({
+        description:
+          'Who refused it, and what the gateway knows of its flow. Absent if the service refused a read or an operation of the account: its answer is passed on as it came.',
+      }),
+  })
+  .meta({ description: "The service's own error body if it refused; the gateway's refusals have the same envelope." });
+
+/** The one error body of the gateway. */
+export type ErrorBody = Json<z.infer<typeof Refused>>;
+type ServiceErrorBody = Json<z.infer<typeof ServiceRefused>>;
+/** What the gateway knows about a request that was refused, by itself or by the service. */
+export type BesideServiceError = NonNullable<ServiceErrorBody['towline']>;
 /** One member that is wrong: `settlement.amount` and what it must be. */
-export interface MemberError {
-  readonly path: string;
-  readonly message: string;
-}
+export type MemberError = Json<z.infer<typeof MemberError>>;
 
-interface RefusalDetails {
-  readonly errors?: readonly MemberError[];
-  readonly reference?: string;
-  /** What refused it, or why its flow ended so, if the status does not say it. */
-  readonly code?: RefusalCode | undefined;
-  /** Legal actions, if an order was refused. */
-  readonly actions?: readonly string[];
-}
+/** Its flow, what is wrong with it, the cause, and the legal actions, if an order was refused. */
+type RefusalDetails = Omit<ErrorBody['data'], 'code'> & { readonly code?: RefusalCode | undefined };
 
 /** For `Retry-After`, if the reason of a refusal usually passes soon: no worker, store or service, or no room. */
 export const RETRY_AFTER_SECONDS = 5;
@@ -60,73 +95,6 @@ export class OtherRequestRefusal extends Refusal {
     super(409, message, { reference, code: 'other_request' });
   }
 }
-
-/** The one error body of the gateway. */
-export interface ErrorBody {
-  readonly success: false;
-  readonly message: string;
-  readonly data: RefusalDetails;
-}
-
-const reference = z.string().optional();
-const actions = z.array(z.string()).optional();
-const code = z.string().optional().meta({
-  description: 'The cause, for programs, if the status does not say it. Later versions may add to these.',
-  'x-extensible-enum': REFUSAL_CODES,
-});
-
-export const Refused = z
-  .object({
-    success: z.literal(false),
-    message: z.string().meta({ description: 'A sentence that says what to do.' }),
-    data: z.looseObject({
-      reference,
-      errors: z.array(z.object({ path: z.string(), message: z.string() } satisfies MembersOf<MemberError>)).optional(),
-      code,
-      actions,
-    } satisfies MembersOf<RefusalDetails>),
-  } satisfies MembersOf<ErrorBody>)
-  .meta({ description: 'The one error body. It names members at fault, never their values.' });
-
-/**
- * On the service's own paths: its error envelope, so that a caller that branches on it keeps working, with ours added.
- */
-export interface ServiceErrorBody {
-  readonly success: false;
-  readonly message: string;
-  readonly error_code: string;
-  readonly data: { readonly errors: readonly MemberError[] };
-  readonly towline: BesideServiceError;
-}
-
-/** What the gateway knows about a request that was refused, by itself or by the service. */
-export interface BesideServiceError extends Omit<RefusalDetails, 'errors'> {
-  readonly by: 'gateway' | 'service';
-  /** Path of the flow. */
-  readonly flow?: string;
-}
-
-export const ServiceRefused = z
-  .object({
-    success: z.literal(false),
-    message: z.string(),
-    error_code: z.string().optional(),
-    data: z.looseObject({ errors: z.array(z.unknown()).optional() }),
-    towline: z
-      .looseObject({
-        by: z.enum(['gateway', 'service']),
-        reference,
-        code,
-        actions,
-        flow: z.string().optional().meta({ description: 'Path of the flow.' }),
-      } satisfies MembersOf<BesideServiceError>)
-      .optional()
-      .meta({
-        description:
-          'Who refused it, and what the gateway knows of its flow. Absent if the service refused a read or an operation of the account: its answer is passed on as it came.',
-      }),
-  } satisfies MembersOf<ServiceErrorBody>)
-  .meta({ description: "The service's own error body if it refused; the gateway's refusals have the same envelope." });
 
 const SENTENCES: Readonly<Record<number, string>> = {
   400: 'The request cannot be read.',

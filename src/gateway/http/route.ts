@@ -3,9 +3,9 @@ import type { z } from 'zod';
 import type { Permission } from '../../protocol/permissions.js';
 import type { Caller, TokenCheck } from './bearer-token.js';
 import { flowAddress, NO_SUCH_KIND, parseBody } from './flow-path.js';
-import { bodyOf, bodyOrEmpty } from './json-body.js';
+import { bodyOf, type JsonBody } from './json-body.js';
 import { Refusal } from './refusal.js';
-import { type AnyRoute, describeRoute, type Reference, type Route } from './openapi.js';
+import { type AnyRoute, describeRoute, type Json, type Reference, type Route } from './openapi.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -21,15 +21,6 @@ declare module 'fastify' {
     flowId?: string;
   }
 }
-
-/** The answer of a handler: the schema's members. An object that may have others needs no index signature. */
-type Json<T> = unknown extends T
-  ? T
-  : T extends readonly (infer Item)[]
-    ? readonly Json<Item>[]
-    : T extends object
-      ? { readonly [Member in keyof T as string extends Member ? never : Member]: Json<T[Member]> }
-      : T;
 
 export interface RouteRequest<Params extends z.ZodObject, Query extends z.ZodType, Body extends z.ZodType> {
   readonly request: FastifyRequest;
@@ -63,27 +54,27 @@ export function addRoute<
   route: Route<Params, Query, Body, Answer> & { readonly permission: Permission },
   handle: (request: RouteRequest<Params, Query, Body>) => Json<z.output<Answer>> | Promise<Json<z.output<Answer>>>,
 ): void {
-  const callers = new WeakMap<FastifyRequest, Caller>();
   const { params, query, body } = route;
   const bodySchema = body !== undefined && 'schema' in body ? Object.values(body.schema)[0] : undefined;
-  const given = (request: FastifyRequest): unknown =>
-    body?.required === true ? bodyOf(request).value : bodyOrEmpty(request);
+  const given = (request: FastifyRequest): Promise<unknown> | object =>
+    (body?.required === true ? bodyOf(request) : (request.body as JsonBody | undefined | null))?.read() ?? {};
   server.route({
     ...routeOptions(route),
-    onRequest: async (request) => void callers.set(request, await tokens.require(request, route.permission)),
+    onRequest: async (request) => void (await tokens.require(request, route.permission)),
     handler: async (request, reply) => {
-      const caller = callers.get(request) as Caller;
+      const { caller } = request;
       const parsed = params === undefined ? {} : paramsOf(params, request);
       const { kind, reference } = parsed as { readonly kind?: unknown; readonly reference?: unknown };
       const address = flowAddress(kind, reference);
       if (address !== undefined) await tokens.owners.require(caller, route.permission, address);
+      const content = await given(request);
       return handle({
         request,
         reply,
         caller,
         params: parsed,
         query: query === undefined ? undefined : parseBody(query, request.query, 'The query'),
-        body: bodySchema === undefined ? given(request) : parseBody(bodySchema, given(request)),
+        body: bodySchema === undefined ? content : parseBody(bodySchema, content),
       } as RouteRequest<Params, Query, Body>);
     },
   });

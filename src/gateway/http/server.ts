@@ -8,10 +8,10 @@ import { type Clock, every, systemClock } from '../../clock.js';
 import { isLoopback } from '../../protocol/loopback.js';
 import { OWN_PATH } from '../../protocol/capabilities.js';
 import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog, Refusal } from './refusal.js';
-import { type ConnectionLimits, cutUnreadAnswers, KEEP_ALIVE_MS, limitConnections } from './connections.js';
+import { type ConnectionLimits, cutUnreadAnswers, KEEP_ALIVE_MS, limitSockets } from './connections.js';
 import { flowAddress } from './flow-path.js';
 import { followRequests, isHandling } from './places.js';
-import { takeJsonBodies } from './json-body.js';
+import { headerValues, takeJsonBodies } from './json-body.js';
 import type { Reference } from './openapi.js';
 import type { Permission } from '../../protocol/permissions.js';
 
@@ -88,7 +88,7 @@ export function createServer(
     frameworkErrors: (_error, request, reply) => void answerNotFound(request as FastifyRequest, reply as FastifyReply),
   });
   followRequests(server);
-  limitConnections(server, limits);
+  limitSockets(server.server, limits);
   refuseTwoHosts(server);
   if (limits.development === true) refuseOtherHosts(server);
   takeJsonBodies(server);
@@ -115,11 +115,7 @@ export function createServer(
 /** RFC 9112, 3.2: a proxy before us may have looked at the other one. Node takes the first. */
 function refuseTwoHosts(server: FastifyInstance): void {
   server.addHook('onRequest', (request, _reply, next) => {
-    const { rawHeaders } = request.raw;
-    let hosts = 0;
-    for (let at = 0; at < rawHeaders.length; at += 2) {
-      if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts += 1;
-    }
+    const hosts = headerValues(request.raw.rawHeaders, 'host').length;
     next(hosts > 1 ? new Refusal(400, 'Send one Host header.') : undefined);
   });
 }

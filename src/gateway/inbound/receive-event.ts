@@ -6,11 +6,11 @@ import type { Receipt } from '../../store/inbox.js';
 import type { Store } from '../../store/store.js';
 import type { Settings, SettlementTrust, WebhookProfile } from '../../config/settings-shape.js';
 import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
-import { unreadBodyOf } from '../http/json-body.js';
+import { bodyOf, headerValues } from '../http/json-body.js';
 import type { UnprovenQuota } from '../ops/unproven-quota.js';
-import type { Admission } from './admission.js';
+import type { Admitted } from './admission.js';
 import type { EventLabels } from './match-webhook.js';
-import type { SignatureProfile } from './signatures.js';
+import type { SignatureCheck } from './signatures.js';
 import { traced } from '../../tracing.js';
 import type { InboxSource, Proof, ReceivedEvent } from '../../protocol/events.js';
 
@@ -22,7 +22,6 @@ export interface ReceiveDeps {
   /** Called with the result of each arrival, and its duration. */
   readonly acknowledged?: (source: InboxSource, result: 'stored' | 'duplicate' | 'refused', seconds: number) => void;
   readonly logger: Logger;
-  readonly admission: Admission;
   /** The disk space that unproven events may use. */
   readonly quota: Pick<UnprovenQuota, 'take'>;
 }
@@ -30,16 +29,17 @@ export interface ReceiveDeps {
 /** What the endpoint knows about an arriving event. */
 export interface Arrival {
   readonly source: InboxSource;
-  readonly profile: SignatureProfile;
+  readonly verify: SignatureCheck;
+  /** The strongest first. */
   readonly acceptedProofs: readonly Proof[];
-  readonly capability: boolean;
-  readonly network: boolean;
+  /** What proves it besides a signature: what its URL has, or where it comes from. */
+  readonly proofs: readonly ('capability' | 'network')[];
   /** The flow that its URL names. */
   readonly flowId?: string;
   label(body: unknown): EventLabels;
 }
 
-const NOT_VALID = 'The signature is not valid.';
+const notValid = () => new Refusal(401, 'The signature is not valid.', { code: 'signature_invalid' });
 const OF_ANOTHER_TIME =
   'a genuine signature is of another time, and does not count: a replay; if all are, correct the clock of this machine';
 
@@ -48,12 +48,17 @@ const OF_ANOTHER_TIME =
  * @throws Refusal 401 for a wrong signature, and for an old one (whose event is kept without proof), 429 for far too
  * much without proof, 503 if the row cannot be made durable
  */
-export async function receiveEvent(deps: ReceiveDeps, request: FastifyRequest, arrival: Arrival): Promise<void> {
+export async function receiveEvent(
+  deps: ReceiveDeps,
+  request: FastifyRequest,
+  arrival: Arrival,
+  admitted: Admitted,
+): Promise<void> {
   const startedMs = performance.now();
   const acknowledged = (result: 'stored' | 'duplicate' | 'refused') =>
     deps.acknowledged?.(arrival.source, result, (performance.now() - startedMs) / 1_000);
   try {
-    acknowledged(await storeEvent(deps, request, arrival));
+    acknowledged(await storeEvent(deps, request, arrival, admitted));
   } catch (error) {
     acknowledged('refused');
     throw error;
@@ -64,29 +69,25 @@ async function storeEvent(
   deps: ReceiveDeps,
   request: FastifyRequest,
   arrival: Arrival,
+  admitted: Admitted,
 ): Promise<'stored' | 'duplicate'> {
-  const { raw, read } = unreadBodyOf(request);
+  const { raw, read } = bodyOf(request);
   const { rawHeaders } = request.raw;
-  const verdict = arrival.profile.verify({ raw, header: (name) => headerValues(rawHeaders, name) });
-  const hasProof = arrival.capability || arrival.network;
+  const verdict = arrival.verify({ raw, header: (name) => headerValues(rawHeaders, name) });
   if (verdict === 'invalid') {
-    deps.admission.unproven(request, hasProof, raw.length);
-    throw new Refusal(401, NOT_VALID, { code: 'signature_invalid' });
+    admitted.unproven(raw.length);
+    throw notValid();
   }
-  const evidence = { signature: verdict === 'valid', capability: arrival.capability, network: arrival.network };
   if (verdict === 'stale') deps.logger.warn({ requestId: request.id, code: 'signature_time' }, OF_ANOTHER_TIME);
+  const proofs: readonly Proof[] = verdict === 'valid' ? ['signature', ...arrival.proofs] : arrival.proofs;
   // A replay proves nothing, on any path; its content may still hold us back.
-  const proof = verdict === 'stale' ? null : proofOf(evidence, arrival.acceptedProofs);
+  const proof = verdict === 'stale' ? null : (arrival.acceptedProofs.find((one) => proofs.includes(one)) ?? null);
   // Anyone may post to the settlement path, and could fill the disk without a limit.
   let giveBack: (() => void) | undefined;
   if (proof === null) {
-    deps.admission.unproven(request, hasProof, raw.length);
-    deps.quota.take(raw.length, deps.admission.isKnown(request, hasProof));
-  } else {
-    const flowId = proof === 'capability' ? arrival.flowId : undefined;
-    if (flowId !== undefined) giveBack = deps.admission.byUrlAlone(flowId, raw.length);
-    deps.admission.proven(request, flowId !== undefined);
-  }
+    admitted.unproven(raw.length);
+    deps.quota.take(raw.length, admitted.isKnown);
+  } else giveBack = admitted.proven(raw.length, proof === 'capability' ? arrival.flowId : undefined);
   const value = await read();
   try {
     const [contentHash = '', ...earlierHashes] = deps.store.macs('event', canonicalJson(contentOf(value)));
@@ -101,7 +102,7 @@ async function storeEvent(
     };
     const { kind } = await received(deps, event);
     if (kind === 'duplicate') giveBack?.();
-    else if (proof !== null) deps.admission.provenAnew(request);
+    else if (proof !== null) admitted.provenAnew();
     if (verdict !== 'stale') return kind;
   } catch (error) {
     giveBack?.();
@@ -115,7 +116,7 @@ async function storeEvent(
     );
   }
   // Its sender can sign it again: then it is proven. Others must not learn that it was genuine once.
-  throw new Refusal(401, NOT_VALID, { code: 'signature_invalid' });
+  throw notValid();
 }
 
 /** Stores the event, in the trace of the flow that its URL names. */
@@ -165,32 +166,3 @@ const SERVICE_PROOFS: Readonly<Record<WebhookProfile, readonly Proof[]>> = {
   'raw-hmac': ['signature', 'person'],
   'json-hmac': ['signature', 'person'],
 };
-
-/** The evidence of an event, collected at the endpoint. */
-interface Evidence {
-  readonly signature: boolean;
-  readonly capability: boolean;
-  readonly network: boolean;
-}
-
-/** The strongest accepted proof, or null: then the event is kept as unverified. */
-function proofOf(evidence: Evidence, accepted: readonly Proof[]): Proof | null {
-  const found = (['signature', 'capability', 'network'] as const).filter((proof) => evidence[proof]);
-  return found.find((proof) => accepted.includes(proof)) ?? null;
-}
-
-/**
- * Every value of a header, in order: two values may be a trick. Looked up by name, since sorting out all headers of
- * each request takes longer than checking its signature.
- *
- * @param rawHeaders names and values in turn, as Node gives them
- * @param name in lower case
- */
-export function headerValues(rawHeaders: readonly string[], name: string): readonly string[] {
-  const values: string[] = [];
-  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
-    const found = rawHeaders[index] ?? '';
-    if (found.length === name.length && found.toLowerCase() === name) values.push(rawHeaders[index + 1] ?? '');
-  }
-  return values;
-}

@@ -5,12 +5,14 @@ import { reportSettlement } from '../../contract/bridge.js';
 import { answerNotFound } from '../http/refusal.js';
 import { flowAddress, FlowParams } from '../http/flow-path.js';
 import { routeOptions } from '../http/route.js';
+import type { Admission, Admitted } from './admission.js';
 import type { Capabilities } from './capabilities.js';
 import { labelCallback, labelSettlement, labelWebhook } from './match-webhook.js';
 import type { Profiles } from './signatures.js';
 import { receiveEvent, type Arrival, type ReceiveDeps, serviceProofs, SETTLEMENT_PROOFS } from './receive-event.js';
 
 export interface InboundDeps extends ReceiveDeps {
+  readonly admission: Admission;
   readonly settings: Settings;
   readonly capabilities: Capabilities;
   readonly profiles: Profiles;
@@ -40,8 +42,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       readonly summary: string;
       readonly example?: unknown;
     },
-    isOpen: (request: FastifyRequest) => boolean,
-    arrivalOf: (r: FastifyRequest) => Arrival,
+    arrivalOf: (request: FastifyRequest) => Arrival | undefined,
   ): void => {
     const { example, ...about } = route;
     const options = routeOptions({
@@ -53,24 +54,22 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       body: { schema: { AnyEvent }, required: true, ...(example === undefined ? {} : { example }) },
       answers: { 200: { says: 'Stored, or known already.', schema: { Received } } },
     });
+    const came = new WeakMap<FastifyRequest, { readonly arrival: Arrival; readonly admitted: Admitted }>();
     server.route({
       ...options,
-      config: { ...options.config, unread: true },
       onRequest: async (request, reply): Promise<FastifyReply | undefined> => {
-        const arrival = isOpen(request) ? arrivalOf(request) : undefined;
-        const hasProof = arrival?.capability === true || arrival?.network === true;
-        deps.admission.arrive(request, hasProof, arrival?.flowId);
-        if (arrival !== undefined) return undefined;
+        let arrival = arrivalOf(request);
+        const admitted = deps.admission(request, (arrival?.proofs ?? []).length > 0, arrival?.flowId);
         // It may be of a key that another process gave the store a moment ago.
-        const rotated = await capabilities.refresh().catch(() => false);
-        if (rotated && isOpen(request)) return undefined;
-        answerNotFound(request, reply);
-        return reply;
+        if (arrival === undefined && (await capabilities.refresh().catch(() => false))) arrival = arrivalOf(request);
+        if (arrival === undefined) return answerNotFound(request, reply);
+        came.set(request, { arrival, admitted });
+        return undefined;
       },
       preParsing: (request, reply, payload, next) => {
         payload.on('data', (chunk: Buffer) => {
           try {
-            deps.admission.received(request, chunk.length);
+            came.get(request)?.admitted.received(chunk.length);
           } catch (error) {
             // The rest of it is not read.
             void reply.header('connection', 'close');
@@ -80,22 +79,20 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
         next(null, payload);
       },
       handler: async (request, reply): Promise<FastifyReply> => {
-        await receiveEvent(deps, request, arrivalOf(request));
+        const { arrival, admitted } = came.get(request) as { arrival: Arrival; admitted: Admitted };
+        await receiveEvent(deps, request, arrival, admitted);
         return reply.code(200).send(RECEIVED);
       },
     });
   };
 
-  const settlement =
-    (capability: boolean) =>
-    (request: FastifyRequest): Arrival => ({
-      source: 'settlement',
-      profile: profiles.settlement,
-      acceptedProofs: settlementProofs,
-      capability,
-      network: settings.settlementNetworks?.includes(request.ip) ?? false,
-      label: labelSettlement,
-    });
+  const settlement = (request: FastifyRequest, ...proofs: Arrival['proofs']): Arrival => ({
+    source: 'settlement',
+    verify: profiles.settlement,
+    acceptedProofs: settlementProofs,
+    proofs: settings.settlementNetworks?.includes(request.ip) === true ? [...proofs, 'network'] : proofs,
+    label: labelSettlement,
+  });
 
   endpoint(
     {
@@ -104,8 +101,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       summary: "The interface's settlement path. Anyone may post; what nothing proves moves nothing.",
       example: { provider_reference_id: 'order-1001', status: 'COMPLETED' },
     },
-    () => true,
-    settlement(false),
+    (request) => settlement(request),
   );
   endpoint(
     {
@@ -113,24 +109,25 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       operationId: 'receiveSettlementByCapability',
       summary: 'For a settlement provider that cannot sign.',
     },
-    (request) => capabilities.isSettlement(param(request, 'capability')),
-    settlement(true),
+    (request) =>
+      capabilities.isSettlement(param(request, 'capability')) ? settlement(request, 'capability') : undefined,
   );
+  const ofService = (source: 'webhook' | 'callback') => ({
+    source,
+    verify: profiles.service,
+    acceptedProofs: serviceProofs(settings, source, profiles.serviceCanSign()),
+    proofs: ['capability'] as const,
+  });
   endpoint(
     {
       path: '/webhooks/:capability',
       operationId: 'receiveWebhook',
       summary: "The service's account-wide webhooks.",
     },
-    (request) => capabilities.isWebhook(param(request, 'capability')),
-    () => ({
-      source: 'webhook',
-      profile: profiles.service,
-      acceptedProofs: serviceProofs(settings, 'webhook', profiles.serviceCanSign()),
-      capability: true,
-      network: false,
-      label: labelWebhook,
-    }),
+    (request) =>
+      capabilities.isWebhook(param(request, 'capability'))
+        ? { ...ofService('webhook'), label: labelWebhook }
+        : undefined,
   );
   endpoint(
     {
@@ -139,29 +136,14 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       summary: "The service's callbacks about one flow.",
     },
     (request) => {
-      const flow = addressOf(request);
-      return flow !== undefined && capabilities.isCallback(flow.flowId, param(request, 'capability'));
-    },
-    (request) => {
-      const flow = addressOf(request);
-      if (flow === undefined) throw new TypeError('a callback without a flow passed its endpoint');
-      return {
-        source: 'callback',
-        profile: profiles.service,
-        acceptedProofs: serviceProofs(settings, 'callback', profiles.serviceCanSign()),
-        capability: true,
-        network: false,
-        flowId: flow.flowId,
-        label: (body) => labelCallback(flow.kind, flow.reference, flow.flowId, body),
-      };
+      const flow = flowAddress(param(request, 'kind'), param(request, 'reference'));
+      if (flow === undefined || !capabilities.isCallback(flow.flowId, param(request, 'capability'))) return undefined;
+      const label = (body: unknown) => labelCallback(flow.kind, flow.reference, flow.flowId, body);
+      return { ...ofService('callback'), flowId: flow.flowId, label };
     },
   );
 }
 
 function param(request: FastifyRequest, name: string): string {
   return String((request.params as Record<string, unknown>)[name]);
-}
-
-function addressOf(request: FastifyRequest) {
-  return flowAddress(param(request, 'kind'), param(request, 'reference'));
 }

@@ -17,17 +17,10 @@ const SIGNATURE = /^v1,([A-Za-z0-9+/]{43}=)$/;
 const OTHER_VERSION = /^v\d{1,3}[a-z]{0,8},[A-Za-z0-9+/=_-]{1,512}$/;
 
 /** Only secrets in the scheme's form (`whsec_…`) are its keys. */
-export function createStandardWebhooks({ secrets, nowMs }: ProfileOptions): SignatureProfile {
-  const keys = secrets.filter((secret) => secret.startsWith(PREFIX)).map(keyOf);
-  return {
-    name: 'standard-webhooks',
-    verify: (request) => (keys.length === 0 ? 'absent' : verify(request, keys, Math.floor(nowMs() / 1_000))),
-  };
-}
-
-function verify(request: SignedRequest, keys: readonly Buffer[], nowSeconds: number): SignatureVerdict {
+export const verifyStandardWebhook: Verify = (request, secrets, nowMs) => {
+  const keys = secrets.filter((secret) => secret.startsWith(PREFIX));
   const signatureHeaders = request.header('webhook-signature');
-  if (signatureHeaders.length === 0) return 'absent';
+  if (keys.length === 0 || signatureHeaders.length === 0) return 'absent';
   const id = onlyOne(request.header('webhook-id'), ID);
   const timestamp = onlyOne(request.header('webhook-timestamp'), TIMESTAMP);
   const signatures = onlyOne(signatureHeaders, /^.{1,4096}$/)?.split(' ');
@@ -35,16 +28,22 @@ function verify(request: SignedRequest, keys: readonly Buffer[], nowSeconds: num
   const given = signatures.map(signatureBytes);
   if (given.length > MAX_SIGNATURES || given.includes(undefined)) return 'invalid';
 
-  let matches = false;
-  for (const key of keys) {
-    const expected = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(request.raw).digest();
-    for (const bytes of given) {
-      if (bytes !== undefined && bytes.length === expected.length)
-        matches = timingSafeEqual(bytes, expected) || matches;
-    }
-  }
-  if (!matches) return 'invalid';
-  return Math.abs(nowSeconds - Number(timestamp)) > TOLERANCE_SECONDS ? 'stale' : 'valid';
+  const signed = [Buffer.from(`${id}.${timestamp}.`), request.raw];
+  const macs = keys.map((key) => hmac(Buffer.from(key.slice(PREFIX.length), 'base64'), signed));
+  if (!isAnyOf(macs, given)) return 'invalid';
+  return Math.abs(Math.floor(nowMs / 1_000) - Number(timestamp)) > TOLERANCE_SECONDS ? 'stale' : 'valid';
+};
+
+function hmac(key: string | Buffer, pieces: readonly Uint8Array[]): Buffer {
+  const mac = createHmac('sha256', key);
+  for (const piece of pieces) mac.update(piece);
+  return mac.digest();
+}
+
+/** In constant time: every pair is compared. */
+function isAnyOf(macs: readonly Buffer[], given: readonly (Buffer | undefined)[]): boolean {
+  const equal = macs.flatMap((mac) => given.map((one) => one?.length === mac.length && timingSafeEqual(one, mac)));
+  return equal.includes(true);
 }
 
 function onlyOne(values: readonly string[], form: RegExp): string | undefined {
@@ -61,89 +60,17 @@ function signatureBytes(entry: string): Buffer | undefined {
   return bytes.toString('base64') === base64 ? bytes : undefined;
 }
 
-function keyOf(secret: string): Buffer {
-  return Buffer.from(secret.slice(PREFIX.length), 'base64');
-}
-
-const RAW_HMAC_HEADER = 'x-webhook-signature';
-
 /** `X-Webhook-Signature: sha256=<hex>` = HMAC-SHA256 over the raw body. */
-export function createRawHmac({ secrets }: Pick<ProfileOptions, 'secrets'>): SignatureProfile {
-  const scheme = { header: RAW_HMAC_HEADER, secrets, signed: (raw: Uint8Array) => [raw] };
-  return { name: 'raw-hmac', verify: (request) => verifyHmacHeader(scheme, request) };
-}
-
-const MEMBER_HMAC_HEADER = 'x-kotani-signature';
-const MEMBER = 'signature';
+export const verifyRawHmac: Verify = (request, secrets) =>
+  verifyHmacHeader(request, 'x-webhook-signature', secrets, (raw) => [raw]);
 
 /**
  * The service's own scheme: `X-Kotani-Signature: sha256=<hex>` = HMAC-SHA256 over `JSON.stringify({event, data})`,
  * while the body is `{event, data, signature}`. The signed text is the raw text without that member: parsing and
  * printing it again would change numbers and spellings. The member itself is ignored, and may be missing.
  */
-export function createJsonHmac({ secrets }: Pick<ProfileOptions, 'secrets'>): SignatureProfile {
-  const scheme = { header: MEMBER_HMAC_HEADER, secrets, signed: (raw: Uint8Array) => cutMember(raw, MEMBER) };
-  return { name: 'json-hmac', verify: (request) => verifyHmacHeader(scheme, request) };
-}
-
-export interface Profiles {
-  /** Of the service, for callbacks and account webhooks. */
-  readonly service: SignatureProfile;
-  readonly settlement: SignatureProfile;
-  /** Whether there are secrets with which the service can sign. */
-  serviceCanSign(): boolean;
-}
-
-const SIGNED = {
-  'standard-webhooks': createStandardWebhooks,
-  'raw-hmac': createRawHmac,
-  'json-hmac': createJsonHmac,
-};
-
-/** The words of `WEBHOOK_PROFILE`. */
-const PROFILES: Readonly<Record<WebhookProfile, (options: ProfileOptions) => SignatureProfile>> = {
-  ...SIGNED,
-  unsigned: () => ({ name: 'unsigned', verify: () => 'absent' }),
-  auto: (options) => createAnySignature(Object.values(SIGNED).map((create) => create(options))),
-};
-
-export function createProfiles(
-  settings: Pick<Settings, 'webhookProfile'>,
-  /** Secrets of the service and of the provider; read for every event. */
-  secrets: { readonly webhook: Live<readonly string[]>; readonly settlement: Live<readonly string[]> },
-  nowMs: () => number,
-): Profiles {
-  const create = PROFILES[settings.webhookProfile];
-  return {
-    service: following(secrets.webhook, (known) => create({ secrets: known, nowMs })),
-    settlement: following(secrets.settlement, (known) => createStandardWebhooks({ secrets: known, nowMs })),
-    serviceCanSign: () => secrets.webhook().length > 0,
-  };
-}
-
-/** Rebuilt whenever the secrets change. */
-function following(
-  live: Live<readonly string[]>,
-  create: (secrets: readonly string[]) => SignatureProfile,
-): SignatureProfile {
-  let known = '';
-  let profile = create([]);
-  const verifyWith = (secrets: readonly string[], request: SignedRequest): SignatureVerdict => {
-    if (secrets.join() !== known) {
-      known = secrets.join();
-      profile = create(secrets);
-    }
-    return profile.verify(request);
-  };
-  return {
-    name: profile.name,
-    verify(request) {
-      const verdict = verifyWith(live(), request);
-      // It may be under a secret of this very moment.
-      return verdict === 'invalid' ? verifyWith(live('now'), request) : verdict;
-    },
-  };
-}
+export const verifyJsonHmac: Verify = (request, secrets) =>
+  verifyHmacHeader(request, 'x-kotani-signature', secrets, (raw) => cutMember(raw, 'signature'));
 
 const WORST_FIRST = ['invalid', 'stale', 'valid'] as const satisfies readonly SignatureVerdict[];
 
@@ -151,44 +78,72 @@ const WORST_FIRST = ['invalid', 'stale', 'valid'] as const satisfies readonly Si
  * Accepts any of the signatures. Each profile has a header of its own; if several come, a wrong one invalidates the
  * rest. A request without any is `absent`: then only the capability in its URL can prove it.
  */
-export function createAnySignature(profiles: readonly SignatureProfile[]): SignatureProfile {
+export const verifyAny: Verify = (...signed) => {
+  const verdicts = [verifyStandardWebhook, verifyRawHmac, verifyJsonHmac].map((verify) => verify(...signed));
+  return WORST_FIRST.find((verdict) => verdicts.includes(verdict)) ?? 'absent';
+};
+
+/** The words of `WEBHOOK_PROFILE`. */
+const PROFILES: Readonly<Record<WebhookProfile, Verify>> = {
+  'standard-webhooks': verifyStandardWebhook,
+  'raw-hmac': verifyRawHmac,
+  'json-hmac': verifyJsonHmac,
+  unsigned: () => 'absent',
+  auto: verifyAny,
+};
+
+/** Verifies with the secrets that are known now. */
+export type SignatureCheck = (request: SignedRequest) => SignatureVerdict;
+
+export interface Profiles {
+  /** Of the service, for callbacks and account webhooks. */
+  readonly service: SignatureCheck;
+  readonly settlement: SignatureCheck;
+  /** Whether there are secrets with which the service can sign. */
+  serviceCanSign(): boolean;
+}
+
+export function createProfiles(
+  settings: Pick<Settings, 'webhookProfile'>,
+  /** Secrets of the service and of the provider; read for every event. */
+  secrets: { readonly webhook: Live<readonly string[]>; readonly settlement: Live<readonly string[]> },
+  nowMs: () => number,
+): Profiles {
+  const withLive =
+    (verify: Verify, live: Live<readonly string[]>): SignatureCheck =>
+    (request) => {
+      const verdict = verify(request, live(), nowMs());
+      // It may be under a secret of this very moment.
+      return verdict === 'invalid' ? verify(request, live('now'), nowMs()) : verdict;
+    };
   return {
-    name: 'auto',
-    verify(request) {
-      const verdicts = profiles.map((profile) => profile.verify(request));
-      return WORST_FIRST.find((verdict) => verdicts.includes(verdict)) ?? 'absent';
-    },
+    service: withLive(PROFILES[settings.webhookProfile], secrets.webhook),
+    settlement: withLive(verifyStandardWebhook, secrets.settlement),
+    serviceCanSign: () => secrets.webhook().length > 0,
   };
 }
 
 /** One spelling: `sha256=` and lower-case hex. */
-const FORM = /^sha256=([0-9a-f]{64})$/;
+const FORM = /^sha256=[0-9a-f]{64}$/;
 
-/** A signature without a time or a delivery id: a replay is recognised only by its content. */
-interface HmacHeader {
-  readonly header: string;
-  /** The text of each secret, unchanged, is a key. */
-  readonly secrets: readonly string[];
-  /** The signed bytes, in pieces; undefined if the body cannot have been signed in this way. */
-  readonly signed: (raw: Uint8Array) => readonly Uint8Array[] | undefined;
-}
-
-/** HMAC-SHA256 in a header of its own, compared in constant time, with every key. */
-function verifyHmacHeader({ header, secrets, signed }: HmacHeader, request: SignedRequest): SignatureVerdict {
+/**
+ * A signature without a time or a delivery id: a replay is recognised only by its content.
+ * @param secrets the text of each, unchanged, is a key
+ * @param signed the signed bytes, in pieces; undefined if the body cannot have been signed in this way
+ */
+function verifyHmacHeader(
+  request: SignedRequest,
+  header: string,
+  secrets: readonly string[],
+  signed: (raw: Uint8Array) => readonly Uint8Array[] | undefined,
+): SignatureVerdict {
   const values = request.header(header);
   if (values.length === 0 || secrets.length === 0) return 'absent';
-  const hex = values.length === 1 ? FORM.exec(values[0] ?? '')?.[1] : undefined;
+  const hex = onlyOne(values, FORM)?.slice('sha256='.length);
   const pieces = signed(request.raw);
   if (hex === undefined || pieces === undefined) return 'invalid';
-
-  const given = Buffer.from(hex, 'hex');
-  let matches = false;
-  for (const secret of secrets) {
-    const mac = createHmac('sha256', secret);
-    for (const piece of pieces) mac.update(piece);
-    matches = timingSafeEqual(given, mac.digest()) || matches;
-  }
-  return matches ? 'valid' : 'invalid';
+  const macs = secrets.map((secret) => hmac(secret, pieces));
+  return isAnyOf(macs, [Buffer.from(hex, 'hex')]) ? 'valid' : 'invalid';
 }
 
 /** The input of a profile: raw bytes, and every value of a header, since two values are a trick. */
@@ -203,17 +158,11 @@ interface SignedRequest {
  */
 export type SignatureVerdict = 'valid' | 'stale' | 'invalid' | 'absent';
 
-/** One way of signing webhooks. A new one is a function here and a line in `PROFILES`. */
-export interface SignatureProfile {
-  readonly name: string;
-  verify(request: SignedRequest): SignatureVerdict;
-}
-
-interface ProfileOptions {
-  /** Any of them may have signed: two are valid during a rotation. */
-  readonly secrets: readonly string[];
-  readonly nowMs: () => number;
-}
+/**
+ * One way of signing webhooks. A new one is a function here and a line in `PROFILES`.
+ * @param secrets any of them may have signed: two are valid during a rotation
+ */
+export type Verify = (request: SignedRequest, secrets: readonly string[], nowMs: number) => SignatureVerdict;
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 

@@ -47,9 +47,9 @@ const Query = z.strictObject({
 /** `GET /audit`: the audit log, page by page. */
 export function addAuditRoute(
   server: FastifyInstance,
-  deps: { readonly store: Pick<Store, 'audit'>; readonly tokens: TokenCheck; readonly takeStoredPages: TakePages },
+  deps: { readonly store: Pick<Store, 'audit'>; readonly tokens: TokenCheck; readonly takePage: TakePages },
 ): void {
-  const { store, tokens, takeStoredPages } = deps;
+  const { store, tokens, takePage } = deps;
   addRoute(
     server,
     tokens,
@@ -64,7 +64,7 @@ export function addAuditRoute(
       answers: { 200: { says: 'Entries.', schema: { AuditList } } },
     },
     async ({ caller, query: { flow, order, limit, ...rest } }) => {
-      const entries = await readCharged(takeStoredPages, caller.name, limit, () =>
+      const entries = await readCharged(takePage, caller.name, limit, () =>
         store.audit.list({ ...rest, limit, flowId: flow, oldestFirst: order === 'oldest' }),
       );
       return { entries, next: entries.length === limit ? (entries.at(-1)?.seq ?? null) : null };

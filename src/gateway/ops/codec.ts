@@ -51,13 +51,12 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
     if (fromUi(request)) void reply.header('access-control-allow-origin', request.headers.origin);
   };
 
-  const callers = new WeakMap<FastifyRequest, Caller>();
   const places = createPlaces(PLACES);
   const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     allowUi(request, reply);
     const isOpen = deps.settings.development && fromUi(request) && request.headers.authorization === undefined;
     const caller = isOpen ? UI_OF_DEVELOPMENT : await deps.tokens.require(request, 'codec', { isToDecode: true });
-    callers.set(request, caller);
+    request.caller = caller;
     // Before the body is read. Without a length it counts as the largest one.
     const bytes = Math.min(BODY_LIMIT_BYTES, Number(request.headers['content-length'] ?? Infinity));
     const units = Math.max(1, Math.ceil(bytes / UNIT_BYTES));
@@ -81,11 +80,10 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
       }
       return reply.code(204).send();
     });
-    const config = { permission: 'codec', ofTexts: { mostValues: MOST_VALUES } } as const;
-    const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit, config };
+    const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit, config: { permission: 'codec' } as const };
     server.post(`/codec/${name}`, options, async (request) => {
-      const payloads = payloadsOf(parseBody(PayloadsJson, bodyOf(request).value));
-      if (name === 'decode') await recordLook(callers.get(request) ?? UI_OF_DEVELOPMENT, payloads.length);
+      const payloads = payloadsOf(parseBody(PayloadsJson, await bodyOf(request).read({ mostValues: MOST_VALUES })));
+      if (name === 'decode') await recordLook(request.caller, payloads.length);
       return payloadsJson(await operation(payloads));
     });
   }

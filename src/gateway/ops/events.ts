@@ -26,7 +26,7 @@ export interface EventRoutesDeps {
   readonly dispatcher: Pick<Dispatcher, 'nudge'>;
   readonly readings: Readings;
   /** Of the lists of the store. */
-  readonly takeStoredPages: TakePages;
+  readonly takePage: TakePages;
   readonly budget: Budget;
   readonly logger: Logger;
 }
@@ -75,7 +75,7 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
     { state, after, limit }: z.infer<typeof PageQuery>,
     flowId?: string,
   ): Promise<EventPage> => {
-    const rows = await readCharged(deps.takeStoredPages, caller.name, limit, () =>
+    const rows = await readCharged(deps.takePage, caller.name, limit, () =>
       inbox.list({
         limit,
         bodies: false,

@@ -38,7 +38,6 @@ export function addProxyRoutes(server: FastifyInstance, deps: ProxyDeps): void {
     const operation: Operation = operations[name];
     if (operation.effect === 'report') continue;
     const handle = handlerOf(deps, name, operation);
-    const callers = new WeakMap<FastifyRequest, Caller>();
     const permission = PERMISSION_FOR[operation.effect];
     server.route({
       method: operation.method,
@@ -47,10 +46,8 @@ export function addProxyRoutes(server: FastifyInstance, deps: ProxyDeps): void {
       url: operation.path.replace(/\{(\w+)\}/, ':$1'),
       config: { permission, reference: () => describeThroughGateway(operation) },
       // Before its body is read.
-      onRequest: async (request) => {
-        callers.set(request, await authenticate(deps, request, permission));
-      },
-      handler: (request, reply) => handle(request, reply, callers.get(request) as Caller),
+      onRequest: (request) => authenticate(deps, request, permission),
+      handler: (request, reply) => handle(request, reply, request.caller),
     });
   }
 }
@@ -61,7 +58,8 @@ function handlerOf(deps: ProxyDeps, name: OperationName, operation: Operation): 
     case 'money':
       return (request, reply, caller) => money(deps, name as MoneyOperationName, { request, reply, caller });
     case 'quote':
-      return (request, reply) => quoteThrough(deps, parseBody(schema as never, bodyOf(request).value), reply);
+      return async (request, reply) =>
+        quoteThrough(deps, parseBody(schema as never, await bodyOf(request).read()), reply);
     case 'read':
       return async (request, reply, caller) => {
         const reference = paramOf(request, param);
@@ -73,8 +71,8 @@ function handlerOf(deps: ProxyDeps, name: OperationName, operation: Operation): 
     case 'report':
       // Once: a repetition would make another key, or another account.
       return async (request, reply, caller) => {
+        const body = schema === undefined ? undefined : await bodyOf(request).read();
         await deps.store.audit.append({ ...whoIs(caller), kind: 'account', action: name });
-        const body = schema === undefined ? undefined : bodyOf(request).value;
         if (name === 'updateWebhook') refuseNewSecret(deps.settings, body);
         return passOn(reply, await relay(deps, name, body));
       };
@@ -90,7 +88,7 @@ interface MoneyPost {
 }
 
 async function money(deps: ProxyDeps, name: MoneyOperationName, post: MoneyPost): Promise<FastifyReply> {
-  const { value } = bodyOf(post.request);
+  const value = await bodyOf(post.request).read();
   const sent = sentReference(name, value, deps.newReference);
   try {
     await submit(deps, name, checkedBody(name, value, sent), post);
@@ -144,8 +142,8 @@ type Deps = Pick<ProxyDeps, 'tokens' | 'service' | 'settings'>;
  * permissions of the role `flows`.
  * @throws Refusal 401, 403, 429
  */
-async function authenticate(deps: Deps, request: FastifyRequest, permission: Permission): Promise<Caller> {
-  return deps.tokens.require(request, permission, { besides: await serviceTokens(deps) });
+async function authenticate(deps: Deps, request: FastifyRequest, permission: Permission): Promise<void> {
+  await deps.tokens.require(request, permission, { besides: await serviceTokens(deps) });
 }
 
 async function serviceTokens({ service, settings }: Deps): Promise<readonly GatewayToken[]> {

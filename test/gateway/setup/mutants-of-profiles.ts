@@ -63,7 +63,7 @@ export function judged(profile: SignedProfile, mutants: readonly Mutant[]): read
       if (error instanceof UnreadableJsonError) return 'no JSON';
       throw error;
     }
-    return service.verify({ raw, header: (name) => [headers[name] ?? []].flat() });
+    return service({ raw, header: (name) => [headers[name] ?? []].flat() });
   });
 }
 
