@@ -123,9 +123,9 @@ export function refusalWithoutCard(error: unknown, card: Card): unknown {
 /** Removes long runs of digits, every spelling of the card's short members, and the words of the holder's name. */
 function sentenceWithoutCard(text: string, card: Card): string {
   const secrets = cardTexts(card);
-  const holder = (card.holder ?? '').split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
-  return holder
-    .reduce((rest, word) => rest.replaceAll(new RegExp(`(?<!\\p{L})${word}(?!\\p{L})`, 'giu'), MARK), text)
+  const holder = new Set((card.holder ?? '').toLowerCase().match(/\p{L}+/gu));
+  return text
+    .replaceAll(/\p{L}+/gu, (word) => (holder.has(word.toLowerCase()) ? MARK : word))
     .replaceAll(/\d(?:[ -]?\d){5,}/g, MARK)
     .replaceAll(/\d+/g, (digits) => (secrets.includes(digits) ? MARK : digits));
 }

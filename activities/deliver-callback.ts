@@ -65,12 +65,17 @@ export function createCallbackActivities(deps: ActivityDeps) {
       const isLast = elapsedMs() >= target.triedForMs;
       const count = (result: string) => deps.metrics?.count('towline_callbacks_total', { result });
       // At each attempt: it may have been given to another name.
-      const owner = await storing(async () => (await deps.store.audit.ownersOf([flowId])).get(flowId)?.name);
+      const owner = await storing(async () => (await deps.store.audit.ownersOf([flowId])).get(flowId));
+      // Signed for its owner alone: a gateway records whose start Temporal took, as soon as one is asked.
+      if (owner?.by === 'starts') {
+        const problem = 'Several names started the flow, and none has asked for it since.';
+        throw notDelivered({ problem, httpStatus: null, attempt, at: isoTime(clock), circuit: null }, isLast);
+      }
       const answer = await receivers
         .attempt({ receiver: receiverOf(url), origin }, () =>
           traced(
             { name: 'send callback', flowId, kind: SpanKind.CLIENT, attributes: { 'towline.origin': origin } },
-            () => send(deps.callbacks, owner ?? undefined, target),
+            () => send(deps.callbacks, owner?.name ?? undefined, target),
           ),
         )
         .catch((error: unknown) => {

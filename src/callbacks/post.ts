@@ -19,6 +19,8 @@ export interface Answered {
 /** Only the status of an answer matters. */
 const MAX_ANSWER_BYTES = 64 * 1_024;
 const MAX_HEADER_BYTES = 16 * 1_024;
+/** Answers before the answer (1xx), such as 100 and 103. */
+const MOST_INTERIM_ANSWERS = 8;
 
 /**
  * One POST over a fresh connection: no redirect is followed, no proxy of the environment is used, the answer is read up
@@ -50,7 +52,18 @@ export function post(
     });
     let answered: Answered | undefined;
     // Once it has answered, an error or timeout while reading the rest changes nothing.
-    request.on('error', (error) => (answered === undefined ? failed(asOurs(error)) : done(answered)));
+    const end = (error: Error) => (answered === undefined ? failed(asOurs(error)) : done(answered));
+    request.on('error', end);
+    // Also of a connection that ends without an error: after "101 Switching Protocols", Node closes it and says no more.
+    request.on('close', () =>
+      end(new CallbackUnreachableError('The receiver ended the connection without an answer.')),
+    );
+    let interim = 0;
+    request.on('information', () => {
+      interim += 1;
+      if (interim > MOST_INTERIM_ANSWERS)
+        request.destroy(new CallbackUnreachableError('The receiver answers no end of 1xx.'));
+    });
     request.on('response', (answer) => {
       const said = { httpStatus: answer.statusCode ?? 0, retryAfter: answer.headers['retry-after'] };
       answered = said;
@@ -74,7 +87,7 @@ function discard(answer: IncomingMessage): void {
 
 /** Node's messages name addresses and ports: only the code is kept. */
 function asOurs(error: NodeJS.ErrnoException): Error {
-  if (error instanceof CallbackRefusedError) return error;
+  if (error instanceof CallbackRefusedError || error instanceof CallbackUnreachableError) return error;
   const code = error.name === 'TimeoutError' || error.code === 'ABORT_ERR' ? 'no answer in time' : error.code;
   return new CallbackUnreachableError(`The receiver cannot be reached (${code ?? error.name}).`);
 }

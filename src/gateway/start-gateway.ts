@@ -41,6 +41,7 @@ import { keepFresh, remembered } from './ops/remembered.js';
 import { addConsoleRoutes } from './console/routes.js';
 import { addReferenceRoutes } from './reference/routes.js';
 import { createRoleRefusals } from './flows/give-order.js';
+import { settledOwners } from './flows/start.js';
 import { createOidcCheck } from './http/oidc.js';
 import { createTokenCheck } from './http/bearer-token.js';
 import { createBudget, withinBudget } from './http/budget.js';
@@ -206,7 +207,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     tokens: secrets.gatewayTokens,
     oidc: settings.oidc && createOidcCheck(settings.oidc, monotonicMs),
     knownNetworks,
-    owners: createOwners(store.audit),
+    owners: createOwners({ ownersOf: settledOwners({ store, reader }) }),
     ofKnown: createRateLimit(settings.gatewayRateLimit, monotonicMs),
     ofUnknown,
     refused: createRoleRefusals({ store, logger, monotonicMs }),

@@ -206,12 +206,20 @@ const MAX_LENGTH = 300;
  * personal members wherever they recur, and every long run of digits.
  */
 function createRedactor(secrets: readonly string[], request: unknown): (text: string) => string {
-  const unwanted = [...secrets, ...sensitiveTexts(request, false)]
-    .filter((text) => text.length >= MIN_LENGTH)
-    .sort((left, right) => right.length - left.length)
-    .map((text) => new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'gi'));
+  /** Of a caller's own words there may be thousands: they are collected only for a text that is shown. */
+  let known: readonly string[] | undefined;
+  const unwanted = () =>
+    (known ??= [...new Set([...secrets, ...sensitiveTexts(request, false)])]
+      .filter((text) => text.length >= MIN_LENGTH)
+      .sort((left, right) => right.length - left.length));
   return (text) => {
-    const clean = unwanted.reduce((rest, secret) => rest.replace(secret, MARK), text.slice(0, 10 * MAX_LENGTH));
+    const start = text.slice(0, 10 * MAX_LENGTH);
+    const lower = start.toLowerCase();
+    // A pattern for each that is in it, and none for the others.
+    const clean = unwanted()
+      .filter((secret) => lower.includes(secret.toLowerCase()))
+      .map((secret) => new RegExp(secret.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'gi'))
+      .reduce((rest, secret) => rest.replace(secret, MARK), start);
     const plain = clean
       .replace(BEARER, MARK)
       .replace(LONG_DIGITS, MARK)

@@ -32,6 +32,7 @@ export interface AuditQuery {
   readonly flowId?: string | undefined;
   readonly actor?: string | undefined;
   readonly kind?: AuditKind | undefined;
+  readonly subject?: string | undefined;
 }
 
 export type AuditProblemCode =
@@ -71,10 +72,12 @@ export interface AuditVerdict {
   readonly problems: readonly AuditProblem[];
 }
 
-/** Whose a flow is: the last one's whom an admin gave it to, else the first one's who started it through a gateway. */
+/** Whose a flow is: the last one's whom an admin gave it to, else the one's who started it through a gateway. */
 export interface Owner {
-  /** Null: another Temporal client started it, so it has no owner. */
+  /** Null: another Temporal client started it, so it has no owner; or only Temporal knows whose start it took. */
   readonly name: string | null;
+  /** `starts`: several names started it, and a start that never became a flow is recorded as any other. */
+  readonly by: 'gift' | 'start' | 'starts';
   /** Of the entry that says so. */
   readonly seq: number;
 }

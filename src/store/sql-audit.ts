@@ -142,7 +142,7 @@ export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
         if (!isWriting) void writeAll();
       }),
 
-    async list({ limit, after, oldestFirst = false, flowId, actor, kind }) {
+    async list({ limit, after, oldestFirst = false, flowId, actor, kind, subject }) {
       // A flow has few entries: none but its own index is to be used then, which SQLite does not know.
       const unindexed = flowId === undefined ? '' : ` || ''`;
       const given: [string, SqlValue | undefined][] = [
@@ -150,6 +150,7 @@ export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
         ['flow_id = ?', flowId],
         [`actor${unindexed} = ?`, actor],
         [`kind${unindexed} = ?`, kind],
+        [`subject${unindexed} = ?`, subject],
       ];
       const asked = given.filter((one): one is [string, SqlValue] => one[1] !== undefined);
       const where = asked.length === 0 ? '' : `WHERE ${asked.map(([condition]) => condition).join(' AND ')}`;
@@ -199,10 +200,13 @@ function readBeginnings(rows: readonly Row[]): { readonly starts: readonly Row[]
 function ownerIn(rows: readonly Row[]): Owner | undefined {
   const { starts, gifts } = readBeginnings(rows);
   const given = gifts.at(-1);
-  if (given !== undefined) return { name: text(given, 'subject'), seq: integer(given, 'seq') };
+  if (given !== undefined) return { name: text(given, 'subject'), by: 'gift', seq: integer(given, 'seq') };
   // A start through a gateway beside an unproven one found the flow there.
   const first = starts.find(isUnproven) ?? starts[0];
-  return first && { name: isUnproven(first) ? null : text(first, 'actor'), seq: integer(first, 'seq') };
+  if (first === undefined) return undefined;
+  const isAlone = starts.every((row) => row['actor'] === first['actor']);
+  const name = isUnproven(first) || !isAlone ? null : text(first, 'actor');
+  return { name, by: isUnproven(first) || isAlone ? 'start' : 'starts', seq: integer(first, 'seq') };
 }
 
 const INSERT = `INSERT INTO audit (chain, number, at, kind, flow_id, subject, action, actor, role, means, details,

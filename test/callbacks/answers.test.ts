@@ -1,6 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createCallbackSender } from '../../src/callbacks/index.js';
 import { SELF_SIGNED } from '../service-client/tls-fixture.js';
@@ -44,6 +44,19 @@ describe('a receiver that misbehaves', () => {
     expect(await sendTo(`http://127.0.0.1:${port}/`)).toMatchObject({ httpStatus: 200 });
     // The buffers of two sockets limit what it could write, not its duration.
     expect(written).toBeLessThan(32 * 1_024 * 1_024);
+  });
+
+  it.each([
+    ['101 and an end', 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'],
+    ['1xx without an end', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(10_000)],
+    ['nothing', ''],
+    ['half a header', 'HTTP/1.1 200 OK\r\nServer: x'],
+    ['no HTTP', '\u0000\u0000\u0000'],
+  ])('and answers with %s has the attempt end, which gives its place back', async (_what, answer) => {
+    const port = await listen(createTcpServer((socket) => socket.on('error', () => undefined).write(answer)));
+    await expect(sendTo(`http://127.0.0.1:${port}/`, 1_000)).rejects.toMatchObject({
+      name: 'CallbackUnreachableError',
+    });
   });
 
   it('is read to the end of a short answer: a connection that is cut would look like a caller who gave up', async () => {

@@ -28,6 +28,23 @@ describe('the answer of the service to a card', () => {
     }
   });
 
+  it('is cleaned of a holder of 12,000 words as fast as of a few, whatever their length', () => {
+    const leastMs = (holderName: string) =>
+      Math.min(
+        ...Array.from({ length: 5 }, () => {
+          const startedMs = performance.now();
+          const answer = { reference_id: 'r-1', message: 'declined for Wxyz'.repeat(20) };
+          expect(answerWithoutCard(answer, { ...card, holder: holderName })).toMatchObject({ reference_id: 'r-1' });
+          return performance.now() - startedMs;
+        }),
+      );
+    const few = leastMs('Wxyz Abcd');
+    const words = Array.from({ length: 12_000 }, (_, n) => `w${n.toString(26).replaceAll(/\d/g, 'q')}`).join(' ');
+    // Some 2 s with a pattern for each.
+    expect(leastMs(words)).toBeLessThan(400 * Math.max(few, 0.05));
+    expect(leastMs('x'.repeat(60_000))).toBeLessThan(400 * Math.max(few, 0.05));
+  });
+
   it('refuses with its reason and its members, and without the card', () => {
     const refused = (code: string) =>
       refusalWithoutCard(

@@ -1,8 +1,9 @@
 import { pino } from 'pino';
 import { describe, expect, it } from '@jest/globals';
-import { recordingStart } from '../../src/gateway/flows/start.js';
+import { recordingStart, settledOwners } from '../../src/gateway/flows/start.js';
 import { OtherRequestRefusal } from '../../src/gateway/http/refusal.js';
 import type { Roles } from '../../src/protocol/permissions.js';
+import type { AuditNote } from '../../src/store/audit.js';
 import type { Store } from '../../src/store/store.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { until } from '../harness/until.js';
@@ -14,15 +15,15 @@ describe('the starters of a flow', () => {
   let store: Store;
   withTemporaryStore((opened) => (store = opened));
 
+  const reader = {
+    facts: async (asked: string) => (existing.has(asked) ? ({ startId: existing.get(asked) } as FlowFacts) : undefined),
+  };
   const startersOf = (flowId: string) => store.audit.startersOf(flowId);
   type Work = (startId: string, found: () => Promise<void>) => Promise<void>;
   const start = (name: string, flowId: string, work: Work, role: Roles = 'admin') => {
     const deps = {
       store,
-      reader: {
-        facts: async (asked: string) =>
-          existing.has(asked) ? ({ startId: existing.get(asked) } as FlowFacts) : undefined,
-      },
+      reader,
       logger: pino({ level: 'silent' }),
       budget: { take: () => () => undefined },
     };
@@ -94,6 +95,52 @@ describe('the starters of a flow', () => {
       send?.();
       await expect(first).rejects.toThrow(OtherRequestRefusal);
       expect([await ownerOf('onramp/e'), shown]).toEqual(['bob', []]);
+    });
+
+    const settledOwnerOf = async (flowId: string) =>
+      (await settledOwners({ store, reader })([flowId])).get(flowId)?.name ?? null;
+
+    it('is nobody while only Temporal knows whose start it took, and then that one, also if its request never came back', async () => {
+      await expect(start('ann', 'onramp/g', fails, 'flows')).rejects.toThrow('Temporal cannot be reached');
+      expect(await ownerOf('onramp/g')).toBe('ann');
+      let seen: unknown;
+      const cut = start(
+        'bob',
+        'onramp/g',
+        async (startId) => {
+          seen = await settledOwnerOf('onramp/g');
+          existing.set('onramp/g', startId);
+          throw new Error('the gateway was killed');
+        },
+        'flows',
+      );
+      await expect(cut).rejects.toThrow('killed');
+      expect([seen, await ownerOf('onramp/g')]).toEqual([null, null]);
+      // The repeat of the request is not another name's.
+      await start('bob', 'onramp/g', (_startId, found) => found(), 'flows');
+      expect([await settledOwnerOf('onramp/g'), await ownerOf('onramp/g')]).toEqual(['bob', 'bob']);
+      await expect(start('ann', 'onramp/g', (_startId, found) => found(), 'flows')).rejects.toThrow(
+        OtherRequestRefusal,
+      );
+    });
+
+    it('is the name of the start that Temporal took among hundreds that became no flow', async () => {
+      const orphans = Array.from({ length: 120 }, (_, n) => ({
+        ...{ kind: 'start', flowId: 'onramp/h', actor: 'ann', means: 'token' },
+        subject: `orphan ${n}`,
+      }));
+      for (const orphan of orphans) await store.audit.append(orphan as AuditNote);
+      await start('bob', 'onramp/h', async (startId) => {
+        existing.set('onramp/h', startId);
+        throw new Error('the gateway was killed');
+      }).catch(() => undefined);
+      expect(await settledOwnerOf('onramp/h')).toBe('bob');
+    });
+
+    it('is nobody if Temporal took a start of which there is no entry, such as that of another client', async () => {
+      existing.set('onramp/i', 'a start that a restored store has lost');
+      const found = (_startId: string, check: () => Promise<void>) => check();
+      await expect(start('ann', 'onramp/i', found, 'flows')).rejects.toThrow(OtherRequestRefusal);
     });
 
     it('stays who was given the flow, when the same request is sent again', async () => {

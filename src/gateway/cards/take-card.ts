@@ -30,6 +30,7 @@ export const CardGiven = Card.extend({
   expiryMonth: z.string('must be text').regex(/^(0?[1-9]|1[0-2])$/, 'must be a month, 01 to 12'),
   expiryYear: z.string('must be text').regex(/^(20)?\d{2}$/, 'must be a year of two or four digits'),
   cvv: z.string('must be text').regex(/^\d{3,4}$/, 'must have 3 or 4 digits'),
+  holder: z.string('must be text').max(200, 'must have at most 200 characters').optional(),
 });
 
 /** ISO/IEC 7812: every second digit from the right counts double; the sum of all digits ends in 0. */

@@ -19,6 +19,7 @@ import { inTurns } from '../../in-turns.js';
 import { isReference } from '../http/flow-path.js';
 import type { Caller } from '../http/bearer-token.js';
 import type { MembersOf } from '../http/openapi.js';
+import { settledOwners } from './start.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
 import { isTerminated, viewOfTerminated } from './terminated-view.js';
@@ -166,7 +167,7 @@ const MOST_RUNS = 1_000;
 
 /** The next flows of a name, by the entries of the audit log that made them its own. */
 async function ownPage(
-  { client, store }: FlowOperationDeps,
+  { client, store, reader }: FlowOperationDeps,
   name: string,
   query: string,
   pageSize: number,
@@ -174,7 +175,7 @@ async function ownPage(
 ): Promise<ServerPage> {
   const before = after === null ? {} : { before: Number(tokenIn(store, 'own-page', after)) };
   const entries = await store.audit.flowsOf(name, { limit: pageSize, ...before });
-  const owners = await store.audit.ownersOf(entries.map(({ flowId }) => flowId));
+  const owners = await settledOwners({ store, reader })(entries.map(({ flowId }) => flowId));
   // Each once, and none that was given to another name, or that another request had started.
   const own = entries.filter(({ flowId, seq }) => owners.get(flowId)?.name === name && owners.get(flowId)?.seq === seq);
   const order = own.map(({ flowId }) => flowId);

@@ -14,6 +14,8 @@ import { type FlowAddress, flowAddress, NO_SUCH_KIND, parseBody } from '../http/
 import { mayOrder } from '../http/may-order.js';
 import { OtherRequestRefusal, Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
+import type { AuditStore } from '../../store/audit.js';
+import { inTurns } from '../../in-turns.js';
 import type { FlowOperationDeps } from './deps.js';
 import { recordingRefusals } from './give-order.js';
 import { checkCallbackUrl, Flow as FlowSchema, shownFlow } from './address.js';
@@ -132,8 +134,8 @@ interface StartRequest {
  * with the same subject says so, and by this request its caller is no starter: so each of two requests that a person
  * sends at once is recorded.
  *
- * A flow belongs to the name whose start Temporal took. That is the first one, but of two at once, and after one that never
- * became a flow: then an entry says whose it is.
+ * A flow belongs to the name whose start Temporal took. A start alone owns nothing: it may never become a flow. So of the
+ * starts of several names Temporal says which one it took, and an entry keeps that.
  *
  * @param start throws OtherRequestRefusal if nothing was started for this request; calls `found` if the flow may be that of
  * another start, before it shows anything of it
@@ -151,7 +153,7 @@ export async function recordingStart<T>(
   const isThere = owner !== undefined && (await isKnownFlow(deps, flowId));
   const isOthers = (name: string | null) =>
     mayOrder({ caller, permission: 'start', flow: { owner: name } }) === 'not_theirs';
-  const isTaken = isThere && isOthers(owner.name);
+  const isTaken = isThere && isOthers(owner.by === 'starts' ? await ownerByStart(deps, flowId) : owner.name);
   const isStarter =
     owner?.name === caller.name || (owner !== undefined && (await audit.startersOf(flowId)).includes(caller.name));
   const startAndOwn = async () => {
@@ -192,23 +194,36 @@ export async function isKnownFlow(
 const giveTo = ({ store: { audit } }: Pick<StartDeps, 'store'>, flowId: string, name: string): Promise<void> =>
   audit.append({ kind: 'give', flowId, subject: name, actor: 'towline', means: 'towline', details: { note: TAKEN } });
 
-const TAKEN = 'Temporal took the start of this name, and not the one that was recorded first.';
-const MOST_STARTS = 100;
+const TAKEN = 'Temporal took the start of this name.';
 
-/** The owner. If the first start that was recorded is not the one that Temporal took, the flow is given to the latter's. */
-async function ownerByStart(deps: StartDeps, flowId: string): Promise<string | null> {
+type OwnerDeps = Pick<StartDeps, 'store' | 'reader'>;
+
+/** The owner, by the start that Temporal took: what it does not know is nobody's. */
+async function ownerByStart(deps: OwnerDeps, flowId: string): Promise<string | null> {
   const { audit } = deps.store;
   const [facts, owners] = await Promise.all([deps.reader.facts(flowId), audit.ownersOf([flowId])]);
-  const { name = null, seq } = owners.get(flowId) ?? {};
-  if (facts?.startId === undefined) return name;
-  const starts = await audit.list({ flowId, kind: 'start', limit: MOST_STARTS, oldestFirst: true });
-  const taken = starts.find(({ subject }) => subject === facts.startId)?.actor;
-  // Not by a gift since.
-  const isByStart = starts.some((start) => start.seq === seq);
-  if (taken === undefined || !isByStart || taken === name) return name;
-  await giveTo(deps, flowId, taken);
-  return taken;
+  const owner = owners.get(flowId);
+  if (owner === undefined || owner.by === 'gift' || facts === undefined) return owner?.name ?? null;
+  // Another Temporal client started it, and its first step has not recorded that yet.
+  if (facts.startId === undefined) return null;
+  const [taken] = await audit.list({ flowId, kind: 'start', subject: facts.startId, limit: 1 });
+  if (taken !== undefined && taken.actor !== owner.name) await giveTo(deps, flowId, taken.actor);
+  return taken?.actor ?? null;
 }
+
+/** The owners of flows, with those of which only Temporal knows whose start it took. */
+export function settledOwners(deps: OwnerDeps): AuditStore['ownersOf'] {
+  const { audit } = deps.store;
+  return async (flowIds) => {
+    const owners = await audit.ownersOf(flowIds);
+    const unsettled = [...owners].flatMap(([flowId, { by }]) => (by === 'starts' ? [flowId] : []));
+    if (unsettled.length === 0) return owners;
+    await inTurns(unsettled, OWNERS_AT_ONCE, (flowId) => ownerByStart(deps, flowId));
+    return new Map([...owners, ...(await audit.ownersOf(unsettled))]);
+  };
+}
+
+const OWNERS_AT_ONCE = 4;
 
 /** The flow of this reference is another name's: nothing of it is shown, whatever the request. */
 const takenReference = (reference: string): OtherRequestRefusal =>

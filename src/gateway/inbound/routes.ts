@@ -67,15 +67,18 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
         return undefined;
       },
       preParsing: (request, reply, payload, next) => {
-        payload.on('data', (chunk: Buffer) => {
+        const count = (chunk: Buffer): void => {
           try {
             came.get(request)?.admitted.received(chunk.length);
           } catch (error) {
+            // Once: chunks that were read with this one still come, and an error that nobody hears ends the process.
+            payload.off('data', count);
             // The rest of it is not read.
             void reply.header('connection', 'close');
-            payload.emit('error', error);
+            if (payload.listenerCount('error') > 0) payload.emit('error', error);
           }
-        });
+        };
+        payload.on('data', count);
         next(null, payload);
       },
       handler: async (request, reply): Promise<FastifyReply> => {

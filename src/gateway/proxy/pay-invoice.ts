@@ -33,11 +33,12 @@ export async function payInvoice(
   const { flowId } = address;
   const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
   const startedMs = deps.monotonicMs();
-  const [facts, claim] = await Promise.all([deps.reader.facts(flowId), claimOf(deps, request)]);
+  const facts = await deps.reader.facts(flowId);
   const requireTheirs = () => deps.tokens.owners.require(caller, 'start', address);
   // An invoice of which no flow is known is paid by a flow of this caller's.
   if (facts !== undefined || (await isKnownFlow(deps, flowId))) await requireTheirs();
-  if (await answerOfClaim(deps, reply, request, claim)) return;
+  // Not before: that the claim has another content says what somebody paid.
+  if (await answerOfClaim(deps, reply, request, await claimOf(deps, request))) return;
   if (facts === undefined) {
     const start = async (startId: string, found: () => Promise<void>) => {
       const waited = await startAndAwaitAnswer(deps, address.kind, request.input, { ...waiting, startId });

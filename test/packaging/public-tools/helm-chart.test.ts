@@ -40,6 +40,10 @@ const OPTIONS = [
   'migrate.enabled=false',
   'podAnnotations.team=payments',
   'gateway.ingress.annotations.team=payments',
+  'gateway.inboundService.type=LoadBalancer',
+  'networkPolicy.enabled=true',
+  'networkPolicy.inbound[0].namespaceSelector.matchLabels.name=ingress',
+  'podMonitor.enabled=true',
   'extraVolumes[0].name=ca',
   'extraVolumes[0].secret.secretName=ca',
   'extraVolumeMounts[0].name=ca',
@@ -53,6 +57,16 @@ interface Resource {
   readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
   readonly data?: Readonly<Record<string, string>>;
   readonly spec?: { readonly template?: { readonly spec: Pod } };
+}
+
+interface Published extends Pick<Resource, 'kind' | 'metadata'> {
+  readonly spec?: {
+    readonly type?: string;
+    readonly ports?: readonly object[];
+    readonly ingress?: readonly object[];
+    readonly podMetricsEndpoints?: readonly object[];
+    readonly rules?: readonly { readonly http: { readonly paths: readonly object[] } }[];
+  };
 }
 
 interface Pod {
@@ -104,7 +118,9 @@ const tools = await publicTools();
       );
       for (const values of [NEEDED, [...NEEDED, ...OPTIONS]]) {
         const rendered = await render(values, version);
-        expect(await judge(rendered)).toMatchObject({ code: 0 });
+        // The Prometheus Operator's own kind has no schema among Kubernetes' own.
+        const ofKubernetes = rendered.split(/^---$/m).filter((one) => !one.includes('kind: PodMonitor'));
+        expect(await judge(ofKubernetes.join('---\n'))).toMatchObject({ code: 0 });
       }
       const wrong = (await render(NEEDED, version)).replace('terminationGracePeriodSeconds', 'terminationGrace');
       expect(await judge(wrong)).toMatchObject({ code: 1, all: expect.stringContaining('terminationGrace') });
@@ -125,6 +141,7 @@ const tools = await publicTools();
       'PodDisruptionBudget payments-towline-worker-money',
       'PodDisruptionBudget payments-towline-worker-other',
       'Service payments-towline-gateway',
+      'Service payments-towline-inbound',
     ]);
     expect(kinds(resourcesOf(await render([...NEEDED, ...OPTIONS])))).toEqual([
       'ConfigMap payments-towline',
@@ -132,10 +149,35 @@ const tools = await publicTools();
       'Deployment payments-towline-worker-flows',
       'Deployment payments-towline-worker-money',
       'Ingress payments-towline-gateway',
+      'NetworkPolicy payments-towline-gateway',
+      'NetworkPolicy payments-towline-worker',
       'PodDisruptionBudget payments-towline-gateway',
       'PodDisruptionBudget payments-towline-worker-flows',
       'PodDisruptionBudget payments-towline-worker-money',
+      'PodMonitor payments-towline-gateway',
+      'PodMonitor payments-towline-worker',
       'Service payments-towline-gateway',
+      'Service payments-towline-inbound',
+    ]);
+  });
+
+  it('publishes webhooks and callbacks alone: by the Ingress, by a load balancer, and past a NetworkPolicy', async () => {
+    const resources = resourcesOf(await render([...NEEDED, ...OPTIONS])) as unknown as readonly Published[];
+    const of = (kind: string, name: string) =>
+      resources.find((one) => one.kind === kind && one.metadata.name === `payments-towline-${name}`)?.spec;
+    expect(of('Service', 'gateway')).toMatchObject({ type: 'ClusterIP', ports: [{ port: 8400 }] });
+    expect(of('Service', 'inbound')).toMatchObject({ type: 'LoadBalancer', ports: [{ port: 8404 }] });
+    expect(of('Ingress', 'gateway')?.rules?.[0]?.http.paths).toMatchObject([
+      { backend: { service: { name: 'payments-towline-inbound', port: { name: 'inbound' } } } },
+    ]);
+    const ofTheNamespace = [{ podSelector: {} }];
+    expect(of('NetworkPolicy', 'gateway')?.ingress).toEqual([
+      { ports: [{ port: 'http' }], from: ofTheNamespace },
+      { ports: [{ port: 'inbound' }], from: [{ namespaceSelector: { matchLabels: { name: 'ingress' } } }] },
+    ]);
+    expect(of('NetworkPolicy', 'worker')?.ingress).toEqual([{ ports: [{ port: 'metrics' }], from: ofTheNamespace }]);
+    expect(of('PodMonitor', 'gateway')?.podMetricsEndpoints).toMatchObject([
+      { port: 'http', authorization: { credentials: { name: 'towline', key: 'METRICS_TOKEN' } } },
     ]);
   });
 
