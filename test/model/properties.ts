@@ -32,12 +32,16 @@ const isSmooth = ({ left, nowMs, known, post }: World, most: Budget): boolean =>
   nowMs < known.deadlineAtMs &&
   post.record?.ours !== false;
 
+const CHECKS: readonly string[] = ['look', 'look-status', 'read-inbox', 'write-answer'];
+
 function brokenPark(setting: Setting, { known, nowMs, decision }: World): string | null {
   const { parked } = known;
   // Of an invalid input nothing can be compared or looked up.
   if (parked === null || known.prepared === null || decision.wakeAtMs === nowMs) return null;
   const v = view(known, setting.plan, nowMs);
-  const isIdle = known.orders.every(({ became }) => became !== null);
+  // A question stands while it is checked once more.
+  const isChecked = known.running.some((step) => CHECKS.includes(step.do));
+  const isIdle = !isChecked && known.orders.every(({ became }) => became !== null);
   if (!isIdle) return null;
   if (v.state.kind === 'conflict' && !['conflict', 'event_mismatch'].includes(parked.reason))
     return `what is proven excludes one another, and it is parked as ${parked.reason}`;

@@ -195,7 +195,7 @@ function ask(here: Here, step: Step): void {
 }
 
 function voidAll(here: Here, step: Step): void {
-  const { setting, w, calm, fault, finish } = here;
+  const { setting, w, calm, can, fault, finish } = here;
   const { claim, record } = w.post;
   // Anyone may start a flow whose input is invalid: it must not close the claim of another one.
   if (step.stop === 'invalid' && w.known.prepared === null && claim.phase === 'absent' && w.inbox.length === 0)
@@ -212,7 +212,8 @@ function voidAll(here: Here, step: Step): void {
   }
   if (isTurnedAway && isLookup(setting) && !isGuarded && record !== null) {
     if (!record.ours)
-      return calm('the lookup shows another payment: the claims are not voided', () =>
+      // Tried again and again: a person has been asked.
+      return (w.known.parked === null ? calm : can)('the lookup shows another payment: the claims are not voided', () =>
         finish(step, { of: 'no-answer' }, w),
       );
     const next = store(w, 'answer');

@@ -165,9 +165,8 @@ export function requestPlanOf({ plan }: Setting): RequestPlan {
 
 /** The loop of the flow, and what its effects do to the world. */
 export function settled(setting: Setting, world: Omit<World, 'decision'>): World {
-  const { known, decision, effects } = settle(world.known, setting.plan, world.nowMs, setting.book);
-  setting.decided.add(decision.rule);
-  if (decision.orderRule !== null) setting.decided.add(decision.orderRule);
+  const { known, decision, effects, decided } = settle(world.known, setting.plan, world.nowMs, setting.book);
+  for (const name of decided) setting.decided.add(name);
   let { attempt, post, slow } = world;
   for (const { do: what, step } of effects) {
     if (what === 'give-up') slow = slow.filter((one) => one.step.id !== step.id);

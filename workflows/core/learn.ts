@@ -336,6 +336,10 @@ function orderedSend(known: Known, step: Step, result: Extract<Result, { of: 'or
   const { isTaken, claim, sent: sentBefore } = result;
   const next = withOrder(known, step.order, { result: isTaken ? 'taken' : 'not-taken' });
   if (!isTaken) return inNewTurn(withRequest(next, step.request, { repeat: 'unknown' }));
+  const before = known.requests[step.request];
+  // Meanwhile it was shown that the service has it: the order is taken back, and what was shown stays.
+  if (before?.claim === 'answered' || before?.lookup?.says === 'shown' || before?.lookup?.says === 'other')
+    return inNewTurn(claim === 'ordered' ? withRequest(next, step.request, { claim, sent: sentBefore }) : next);
   const unasked = known.orders.some(({ id, cannotTell }) => id === step.order && cannotTell);
   const open = { claim, sent: sentBefore, answer: null, windowOver: false, lookup: null, unasked } as const;
   return inNewTurn(withRequest(next, step.request, open));
