@@ -61,7 +61,6 @@ export function keyOf(w: World): string {
       known.parked.about,
       known.parked.actions,
       known.parked.endings,
-      known.parked.mismatches,
       known.parked.cannotTell,
     ],
     w.end,

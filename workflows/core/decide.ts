@@ -66,14 +66,12 @@ function questionOf(v: View, { park, about, isCheck }: Situation): Omit<Question
   if (parked !== null && park === parked.reason && (about ?? null) === parked.about && request === parked.request)
     return undefined;
   const actions = PARK_ACTIONS[park].filter((action) => !impossible(v, park).includes(action));
-  const mismatches = v.mismatches.map(({ of }) => of.event.id);
   return {
     reason: park,
     request,
     about: about ?? null,
     actions,
     endings: v.endings,
-    mismatches,
     cannotTell: v.post.lookup === 'cannot-tell',
   };
 }

@@ -174,8 +174,6 @@ export interface Question {
   readonly actions: readonly ParkAction[];
   /** Endings that were proven when it was shown. */
   readonly endings: readonly Ending[];
-  /** Trusted events that differed then: another one since is news to the person. */
-  readonly mismatches: readonly string[];
   /** The lookup could not tell then: an order to send again stands on that. */
   readonly cannotTell: boolean;
 }

@@ -118,12 +118,6 @@ export const ORDER_RULES: readonly OrderRule[] = [
     follows: ({ v }) => ({ steps: [v.executed === 'shown' ? lookAtStatus(v) : look(v)] }),
   },
   {
-    name: 'order-against-news',
-    says: 'A trusted event that differs and has come since the question was shown is news to its person.',
-    when: ({ v }) => v.mismatches.some(({ of }) => !(v.known.parked?.mismatches ?? []).includes(of.event.id)),
-    follows: (o) => refuse(o, OTHER_REPORTED),
-  },
-  {
     name: 'order-against-proof',
     says: 'An order replaces missing proof, and never stands against proof.',
     when: (o) => whyNot(o) !== null,
@@ -232,8 +226,4 @@ const NOT_PARKED: Cause = { code: 'not_parked', text: 'the flow is not parked: t
 const CANNOT_READ: Cause = {
   code: 'inbox_not_read',
   text: 'the inbox cannot be read now, or a webhook is still being matched, and may say otherwise: order it again',
-};
-const OTHER_REPORTED: Cause = {
-  code: 'event_reports_other_payment',
-  text: 'a trusted event that differs from what we know has come since: look at it, and order again',
 };
