@@ -126,7 +126,10 @@ describe('the starters of a flow', () => {
 
     it('is the name of the start that Temporal took among hundreds that became no flow', async () => {
       const orphans = Array.from({ length: 120 }, (_, n) => ({
-        ...{ kind: 'start', flowId: 'onramp/h', actor: 'ann', means: 'token' },
+        kind: 'start',
+        flowId: 'onramp/h',
+        actor: 'ann',
+        means: 'token',
         subject: `orphan ${n}`,
       }));
       for (const orphan of orphans) await store.audit.append(orphan as AuditNote);
