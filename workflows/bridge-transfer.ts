@@ -15,6 +15,7 @@ import {
   type Transfer,
   type TransferCarried,
 } from './bridge/transfer.js';
+import { handedOn } from './engine/activities.js';
 import type { Flow } from './engine/flow.js';
 import { runFlow } from './engine/run-flow.js';
 
@@ -22,7 +23,8 @@ import { runFlow } from './engine/run-flow.js';
  * A bridge transfer: quote → (approval) → deposit → settlement → done or refund. The customer pays fiat to the service,
  * the service pays our crypto invoice, and the settlement provider pays the recipient.
  */
-export async function bridgeTransfer(input: unknown, carried?: TransferCarried): Promise<FlowReport> {
+export async function bridgeTransfer(input: unknown, given?: TransferCarried): Promise<FlowReport> {
+  const carried = handedOn(given);
   return runFlow('bridge-transfer', input, carried?.flow, async (flow): Promise<Outcome> => {
     const transfer = carried?.transfer ?? (await prepareTransfer(flow, input));
     flow.proven = () => transfer.statuses.seen.map(classifyOfAnyKind);

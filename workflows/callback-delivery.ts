@@ -10,7 +10,7 @@ import { isPlaintext, isUndecodable, requireKnownKey } from '../src/protocol/pla
 import { UNDELIVERED } from '../src/protocol/vocabulary.js';
 import { isLast, openDelivery, type Delivery, type DeliveryCarried } from './callbacks.js';
 import { CALLBACK_IDLE_MS, UNDELIVERED_KEPT_MS, CALLBACK, CALLBACK_TRIED_FOR_MS, STORE } from './engine/policies.js';
-import { act } from './engine/activities.js';
+import { act, handedOn } from './engine/activities.js';
 import { markAs } from './engine/search-attributes.js';
 import { observed } from './engine/waits.js';
 import type { CallbackOrder, CallbackReport, CallbackFailure, Notification } from '../src/protocol/callbacks.js';
@@ -21,7 +21,7 @@ import type { CallbackOrder, CallbackReport, CallbackFailure, Notification } fro
  */
 export async function callbackDelivery(rawOrder: unknown, carried?: DeliveryCarried): Promise<DeliveryResult> {
   const order = ownOrder(rawOrder);
-  const delivery = openDelivery(order, carried);
+  const delivery = openDelivery(order, handedOn(carried));
   while (await hasWork(delivery, order)) {
     if (delivery.isTooLong()) await continueAsNew<typeof callbackDelivery>(order, delivery.carry());
     await deliver(delivery, order);

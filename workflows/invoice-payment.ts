@@ -10,7 +10,7 @@ import { followedOn, trackPayment } from './engine/track.js';
 import { openPayUpdates, type PayUpdates } from './invoice/pay-updates.js';
 import { runFlow, canContinueAsNew, continueFlowAsNew, tooLong } from './engine/run-flow.js';
 import { submitPayment } from './engine/submit-payment.js';
-import { act } from './engine/activities.js';
+import { act, handedOn } from './engine/activities.js';
 import { pick } from './engine/event-book.js';
 import { differences } from './engine/evidence.js';
 import { endFlow, endFromDecision, FlowEnd } from './engine/flow-end.js';
@@ -35,7 +35,8 @@ import {
  * An invoice payment: generate → read → pay at once, or when ordered → confirm. An existing invoice is only paid. Until
  * its payment is sent nothing has moved: until then the flow can be cancelled, and expires at its deadline.
  */
-export async function invoicePayment(input: unknown, carried?: PaymentCarried): Promise<FlowReport> {
+export async function invoicePayment(input: unknown, given?: PaymentCarried): Promise<FlowReport> {
+  const carried = handedOn(given);
   return runFlow('invoice-payment', input, carried?.flow, async (flow) => {
     const desk = openPayUpdates(flow);
     const payment = carried?.payment ?? (await preparePayment(flow, input));

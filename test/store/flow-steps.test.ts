@@ -138,6 +138,13 @@ describe('the activities of a flow, by the definition of its kind:', () => {
       await expect(waited(answer)).rejects.toMatchObject(soon);
     });
 
+    it('waits as usual for a word that ends nothing, once its flow has seen twenty words', async () => {
+      const known = Array.from({ length: 20 }, (_, n) => `TICK-${n}`);
+      await expect(waited(shows('TICK-20'), { known })).rejects.toMatchObject(soon);
+      expect(await waited(shows('TICK-19'), { known: known.slice(0, 19) })).toMatchObject({ status: 'TICK-19' });
+      expect(await waited(shows('SUCCESS'), { known })).toMatchObject({ status: 'SUCCESS' });
+    });
+
     it('fails as service_unavailable if the service is away, for as long as that asks', async () => {
       const away = { type: 'service_unavailable', nonRetryable: false };
       await expect(waited(down)).rejects.toMatchObject({ ...away, nextRetryDelay: 2_000 });

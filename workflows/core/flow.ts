@@ -15,6 +15,7 @@ import type { FlowReport, Outcome, PersonOrder, ResolveOrder, SubmitAnswer } fro
 import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
 import { untilProblem } from '../../src/protocol/until.js';
 import { readTime } from '../../src/readers/time.js';
+import { handedOn } from '../engine/activities.js';
 import { admit } from '../engine/admit.js';
 import { eventsOf, validateEventChoice } from '../engine/event-book.js';
 import { answerUpdate, cancelUpdate, eventsSignal, flowQuery, resolveUpdate } from '../engine/messages.js';
@@ -49,7 +50,7 @@ export interface Carried {
 export const coreFlow =
   (plan: Plan) =>
   (rawInput: unknown, carried?: Carried): Promise<FlowReport> =>
-    runFlow(plan, rawInput, carried);
+    runFlow(plan, rawInput, handedOn(carried));
 
 async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefined): Promise<FlowReport> {
   requireKnownKey(rawInput);

@@ -33,6 +33,10 @@ export function wasReset(): boolean {
   return runId !== firstExecutionRunId;
 }
 
+/** What the run before this one hands on. A first run has none: who starts a flow brings its input, and no state of it. */
+export const handedOn = <Carried>(carried: Carried | undefined): Carried | undefined =>
+  workflowInfo().continuedFromExecutionRunId === undefined ? undefined : carried;
+
 type Checks = Pick<Activities, 'prepareFlow' | 'prepareBridgeTransfer' | 'checkFlow'>;
 
 /**

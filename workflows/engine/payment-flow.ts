@@ -1,5 +1,6 @@
 import type { FlowReport } from '../../src/protocol/messages.js';
 import type { FlowKind } from '../../src/protocol/vocabulary.js';
+import { handedOn } from './activities.js';
 import type { Flow } from './flow.js';
 import {
   handlePaymentEvents,
@@ -32,8 +33,9 @@ interface OwnSteps {
  * watched payment has no POST.
  */
 export function paymentFlow(kind: FlowKind, plan: PaymentPlan | WatchPlan, own: OwnSteps = {}) {
-  return (input: unknown, carried?: PaymentCarried): Promise<FlowReport> =>
-    runFlow(kind, input, carried?.flow, async (flow) => {
+  return (input: unknown, given?: PaymentCarried): Promise<FlowReport> => {
+    const carried = handedOn(given);
+    return runFlow(kind, input, carried?.flow, async (flow) => {
       if ('watching' in plan) flow.money = { at: 'elsewhere' };
       const payment = carried?.payment ?? (await preparePayment(flow, input));
       flow.proven = () => provenBy(payment, plan);
@@ -51,4 +53,5 @@ export function paymentFlow(kind: FlowKind, plan: PaymentPlan | WatchPlan, own: 
       }
       return trackPayment(flow, payment, plan);
     });
+  };
 }

@@ -71,6 +71,7 @@ function infoOf(info: WorkflowInfo): object {
     taskQueue,
     namespace: 'default',
     firstExecutionRunId: firstRunId,
+    ...(firstRunId === runId ? {} : { continuedFromExecutionRunId: firstRunId }),
     originalExecutionRunId: runId,
     startTime: new Date(startMs),
     runStartTime: new Date(startMs),
