@@ -13,6 +13,7 @@ import type {
 import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
 import { refusalStands, TURNED_AWAY } from '../src/protocol/decisions.js';
+import type { NOT_CLOSED } from '../src/protocol/legal-orders.js';
 import { statusLookups } from './status-lookups.js';
 import type { ClaimRef, Pin, PreparationOrder } from './types.js';
 import type { Rejection } from '../src/protocol/messages.js';
@@ -52,7 +53,7 @@ export interface ClosingOrder extends Pick<SentLately, 'windowMs'> {
 }
 
 /** An event that the flow has not taken, a webhook that may be one, or a POST that may be under way. */
-export type WhyNotClosed = 'contradicted' | 'unmatched' | 'under-way';
+export type WhyNotClosed = keyof typeof NOT_CLOSED;
 
 export const keyOf = (deps: ActivityDeps, { operation, reference }: ClaimRef): ClaimKey => ({
   account: deps.account,

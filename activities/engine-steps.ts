@@ -2,18 +2,11 @@ import type { Cause } from '../src/protocol/causes.js';
 import type { ClaimState } from '../src/protocol/claim-table.js';
 import type { ClaimSays, Repeat } from '../src/protocol/decisions.js';
 import { claimSays } from '../src/protocol/claim-says.js';
+import { NOT_CLOSED } from '../src/protocol/legal-orders.js';
 import { openedIdOf } from '../src/protocol/events.js';
 import type { FlowEvent } from '../src/protocol/messages.js';
 import type { ClaimOrder } from '../src/store/claim.js';
-import {
-  createClaimActivities,
-  keyOf,
-  requireOwnDeployment,
-  type ClosingOrder,
-  type PostOrdered,
-  type UnsentOrder,
-  type WhyNotClosed,
-} from './claims.js';
+import { createClaimActivities, keyOf, type ClosingOrder, type PostOrdered, type UnsentOrder } from './claims.js';
 import type { ActivityDeps } from './deps.js';
 import { retryLater, storing, withFallback } from './failures.js';
 import { createFlowStepActivities } from './flow-steps.js';
@@ -110,7 +103,6 @@ export function createEngineActivities(deps: ActivityDeps) {
 
     /** A person decides how the flow ended: closes all of its claims, or none. Null: they are closed. */
     async closeByLastWord(order: ClosingOrder): Promise<Cause | null> {
-      for (const claim of order.claims) await requireOwnDeployment(deps, claim);
       const [why] = await old.closeByOrder(order);
       return why === undefined ? null : NOT_CLOSED[why];
     },
@@ -118,15 +110,3 @@ export function createEngineActivities(deps: ActivityDeps) {
 }
 
 const toAnswer = ({ phase, sent }: ClaimState): ClaimAnswer => ({ claim: claimSays({ phase, sent }), sent });
-
-const NOT_CLOSED: Readonly<Record<WhyNotClosed, Cause>> = {
-  contradicted: {
-    code: 'event_came',
-    text: 'an event that came in at this moment may say otherwise: order it again',
-  },
-  unmatched: {
-    code: 'event_being_matched',
-    text: 'a webhook under its reference is being matched, and may say otherwise: order it again',
-  },
-  'under-way': { code: 'post_under_way', text: 'a POST of it may be under way: order it again' },
-};

@@ -95,3 +95,16 @@ const HAS = {
   failed: 'failed',
   refunded: 'was refunded',
 } as const satisfies Record<Ending, string>;
+
+/** Why a person's last word closed no claim, by what the store found. */
+export const NOT_CLOSED = {
+  contradicted: {
+    code: 'event_came',
+    text: 'an event that came in at this moment may say otherwise: order it again',
+  },
+  unmatched: {
+    code: 'event_being_matched',
+    text: 'a webhook under its reference is being matched, and may say otherwise: order it again',
+  },
+  'under-way': { code: 'post_under_way', text: 'a POST of it may be under way: order it again' },
+} as const satisfies Readonly<Record<string, Cause>>;

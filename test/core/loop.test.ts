@@ -174,6 +174,30 @@ describe('the loop of a flow', () => {
     expect(await nextEnd).toMatchObject({ state: 'failed', reason: 'failed_at_service' });
   });
 
+  it('learns what comes before the next run begins: that is lost in no run', async () => {
+    const temporal = fakeTemporal();
+    const { loop, end } = start(temporal);
+    await temporal.turn();
+    await temporal.result('check', CHECKED);
+    temporal.makeLong();
+    await temporal.result('send', ACCEPTED);
+    expect(await end).toBe('continue');
+    expect(loop.isIdle()).toBe(true);
+    const event = {
+      id: 'e',
+      source: 'callback',
+      trusted: true,
+      proof: 'signature',
+      status: 'PENDING',
+      receivedAt: '',
+      facts: {},
+    } as const;
+    loop.take({ is: 'event', event });
+    expect(loop.isIdle()).toBe(false);
+    expect(await loop.run()).toBe('continue');
+    expect(loop.known().events.map(({ event: { id } }) => id)).toEqual(['e']);
+  });
+
   it('throws what a step throws that is no answer: the flow then waits for a mended version', async () => {
     const temporal = fakeTemporal();
     const { end } = start({

@@ -39,7 +39,7 @@ function differsOf({ lookUp }: RequestPlan, facts: Facts, { event }: Event): rea
 }
 
 /** The facts in which two sides differ; a fact that one of them lacks cannot differ. Each has one spelling. */
-function differences(ours: Facts, theirs: Facts): readonly string[] {
+export function differences(ours: Facts, theirs: Facts): readonly string[] {
   return Object.keys(ours).filter((name) => theirs[name] !== undefined && theirs[name] !== ours[name]);
 }
 

@@ -21,6 +21,7 @@ import { eventsOf, validateEventChoice } from '../engine/event-book.js';
 import { answerUpdate, cancelUpdate, eventsSignal, flowQuery, resolveUpdate } from '../engine/messages.js';
 import { checkOrder, onUpdate, orderRefused } from '../engine/park.js';
 import { MAX_SIGNALS_PER_RUN, MAX_UPDATES_PER_RUN, SETTLE_PATIENCE_MS } from '../engine/policies.js';
+import { numberIn } from '../engine/flow.js';
 import { reportChanges, type ReportsCarried } from '../engine/report-changes.js';
 import { close } from '../engine/run-flow.js';
 import { markAs } from '../engine/search-attributes.js';
@@ -252,20 +253,25 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     carried?.reports,
   );
 
+  const isQuiet = (): boolean => allHandlersFinished() && notices.idle() && (reports?.idle() ?? true);
+  const carry = (): Carried => ({
+    startedAt: frame.startedAt,
+    known: known(),
+    told,
+    droppedPlaintext,
+    ...(reports === undefined ? {} : { reports: reports.carry() }),
+  });
+
   return CancellationScope.nonCancellable(async () => {
-    const end = await loop.run();
-    if (end === 'continue') {
+    let end = await loop.run();
+    while (end === 'continue') {
       continuesAsNew = true;
       // Bounded by handlers and callbacks, each bounded by itself.
-      await condition(() => allHandlersFinished() && notices.idle() && (reports?.idle() ?? true));
-      const next: Carried = {
-        startedAt: frame.startedAt,
-        known: known(),
-        told,
-        droppedPlaintext,
-        ...(reports === undefined ? {} : { reports: reports.carry() }),
-      };
-      return continueAsNew<(input: unknown, carried: Carried) => Promise<FlowReport>>(rawInput, next);
+      await condition(() => !loop.isIdle() || isQuiet());
+      // What came meanwhile is of this run: the next one would never know of it.
+      if (loop.isIdle()) return continueAsNew<ReturnType<typeof coreFlow>>(rawInput, carry());
+      continuesAsNew = false;
+      end = await loop.run();
     }
     if (known().parked !== null) notices.show(null);
     outcome = outcomeOf(plan, known(), end, Date.now());
@@ -273,7 +279,7 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     // Its closed status shows that already: this saves an event in most histories.
     if (outcome.state !== 'completed') markAs(outcome.state);
     // Bounded by handlers and callbacks, each bounded by itself.
-    await condition(() => allHandlersFinished() && notices.idle() && (reports?.idle() ?? true));
+    await condition(isQuiet);
     return outcome;
   }).then((ended) => close({ flowId, timeScale, report }, ended));
 }
@@ -303,11 +309,4 @@ function newKnownOf(plan: Plan, rawInput: unknown, timeScale: number): Known {
     times,
     Date.now(),
   );
-}
-
-/** A number in the unchecked input, if it is sensible: timers start before the input is checked. */
-function numberIn(rawInput: unknown, member: string, above: number, most: number): number | undefined {
-  const input = isPlaintext(rawInput) ? rawInput.__plaintext : rawInput;
-  const value = (input as Record<string, unknown> | null | undefined)?.[member];
-  return typeof value === 'number' && value > above && value <= most ? value : undefined;
 }

@@ -25,7 +25,9 @@ export interface Loop {
   /** From any handler, at any time. */
   readonly take: (input: Input) => void;
   readonly known: () => Known;
-  /** Until the flow ends, or should go on in another run. */
+  /** Nothing has come that is not known yet. */
+  readonly isIdle: () => boolean;
+  /** Until the flow ends, or should go on in another run; may be called again if something comes before that one. */
   readonly run: () => Promise<End | 'continue'>;
 }
 
@@ -91,6 +93,7 @@ export function createLoop(plan: Plan, begun: Known, host: Host): Loop {
   return {
     take: (input) => void inputs.push(input),
     known: () => known,
+    isIdle: () => inputs.length === 0,
     async run() {
       for (;;) {
         const decision = decideNow();

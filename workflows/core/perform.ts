@@ -24,6 +24,7 @@ import { END_REASONS, type ParkAction } from '../../src/protocol/vocabulary.js';
 import { endingsOf } from '../../src/protocol/decisions.js';
 import type { Activities } from '../../activities/index.js';
 import { act, checkAtOnce, preparationOf, wasReset } from '../engine/activities.js';
+import { pick } from '../engine/event-book.js';
 import {
   LAST_LOOK,
   LOOK_WHILE_PARKED_MS,
@@ -37,6 +38,7 @@ import {
   submitPolicy,
 } from '../engine/policies.js';
 import { AT_LEAST_MS } from '../engine/waits.js';
+import { differences } from './events.js';
 import type { ForPersons, Known, Request, Result, Step } from './known.js';
 import type { Plan, RequestPlan } from './plan.js';
 import { requestOf } from './view.js';
@@ -295,12 +297,9 @@ function status({ status: word, facts: theirs }: StatusReading, ours: Facts): Re
 }
 
 function otherOf(ours: Facts, theirs: Facts): OtherRecord {
-  const differs = Object.keys(ours).filter((name) => theirs[name] !== undefined && theirs[name] !== ours[name]);
+  const differs = differences(ours, theirs);
   return { differs, ours: pick(ours, differs), theirs: pick(theirs, differs) };
 }
-
-const pick = (facts: Facts, names: readonly string[]): Facts =>
-  Object.fromEntries(Object.entries(facts).filter(([name]) => names.includes(name)));
 
 async function inboxOf(context: Context, known: Known): Promise<Result> {
   const [claim] = claimsOf(known);

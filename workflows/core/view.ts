@@ -13,7 +13,7 @@ import {
 import { isUnread } from '../../src/protocol/messages.js';
 import { isFinal, type Meaning } from '../../src/protocol/statuses.js';
 import { factsOf, isTrusted, meaningOf, saidBy, type Said } from './events.js';
-import type { Known, Order, Request, Step, StepName } from './known.js';
+import type { Known, Order, Request, Step } from './known.js';
 import type { Plan, RequestPlan } from './plan.js';
 
 /** What follows from what is known. Rules speak in these words. */
@@ -77,7 +77,6 @@ export function mayBeSent({ answer, claim }: Request): boolean {
 export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted): View {
   const requestPlan = currentOf(plan);
   const request = requestOf(known, requestPlan.name);
-  const running = (what: StepName) => known.running.find((step) => step.do === what);
   const hasLookup = planted?.hasLookup ?? requestPlan.lookUp === 'own';
   const facts = factsOf(known, requestPlan.name);
   const said = facts === null ? [] : saidBy(plan, requestPlan, known, facts);
@@ -104,7 +103,7 @@ export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted)
   const hasFailed = request.claim === 'rejected' || (state.kind === 'ended' && state.meaning === 'failed');
   const failedAtMs = ours.findLast(({ meaning }) => meaning === 'failed')?.of.atMs;
   const graceUntilMs = hasLookup || failedAtMs === undefined ? 0 : failedAtMs + known.graceMs;
-  const send = running('send');
+  const send = known.running.find((step) => step.do === 'send');
   const { inbox, stop, deadlineAtMs, turn } = known;
   const deadlineReadings = [inbox, ...(hasLookup ? [request.lookup] : [])];
 

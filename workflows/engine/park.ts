@@ -2,9 +2,8 @@ import { condition, ApplicationFailure, CancellationScope, setHandler, workflowI
 import type { UpdateDefinition } from '@temporalio/common';
 import type { Cause, CauseCode } from '../../src/protocol/causes.js';
 import { endingsOf } from '../../src/protocol/decisions.js';
-import { orderRefusal } from '../../src/protocol/legal-orders.js';
+import { NOT_CLOSED, orderRefusal } from '../../src/protocol/legal-orders.js';
 import { wordsThat, type Meaning } from '../../src/protocol/statuses.js';
-import type { WhyNotClosed } from '../../activities/claims.js';
 import type { PersonOrder } from '../../src/protocol/messages.js';
 import { PARK_ACTIONS, type ParkAction, type ParkReason, UPDATES } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
@@ -173,18 +172,6 @@ async function closeClaims(
   const [why] = await closing.promise;
   return why === undefined ? null : NOT_CLOSED[why];
 }
-
-const NOT_CLOSED: Readonly<Record<WhyNotClosed, Cause>> = {
-  contradicted: {
-    code: 'event_came',
-    text: 'an event that came in at this moment may say otherwise: order it again',
-  },
-  unmatched: {
-    code: 'event_being_matched',
-    text: 'a webhook under its reference is being matched, and may say otherwise: order it again',
-  },
-  'under-way': { code: 'post_under_way', text: 'a POST of it may be under way: order it again' },
-};
 
 const REMIND = { summary: 'Remind that it is parked' };
 
