@@ -12,6 +12,7 @@ import { turnOf } from '../../src/store/sql-connection.js';
 import type { Schema } from '../../src/store/schema.js';
 import type { Store } from '../../src/store/store.js';
 import { makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
+import { threadInProcess } from './thread-in-process.js';
 import type { StoreKind } from './store-kinds.js';
 import type { ReceivedEvent } from '../../src/protocol/events.js';
 
@@ -56,7 +57,7 @@ export async function makeTemporaryStore(kind: StoreKind): Promise<TemporaryStor
     async open(options = {}) {
       // A test of the schema makes its own tables.
       const at = options.schema === undefined ? await openAsDeployed() : place;
-      const store = await openAt(at, { keyring, now: clock.now, ...options });
+      const store = await openAt(at, { keyring, now: clock.now, startThread: threadInProcess, ...options });
       stores.push(store);
       return store;
     },
@@ -82,7 +83,7 @@ export function withTemporaryStore(use: (store: Store) => void): void {
 /** @param place as in `TemporaryStore` */
 export function openAt(
   place: string,
-  options: { keyring: Keyring; now?: () => number; schema?: Schema },
+  options: { keyring: Keyring; now?: () => number; schema?: Schema; startThread?: typeof threadInProcess },
 ): Promise<Store> {
   return place.startsWith('postgres:')
     ? openPostgresStore({ url: place, ...options })
@@ -118,7 +119,7 @@ async function makeDatabase() {
 const RUN_ROLE = 'towline_run';
 
 async function executeOnFile(path: string, sql: string): Promise<readonly Record<string, unknown>[]> {
-  const db = await openConnection({ path });
+  const db = await openConnection({ path, startThread: threadInProcess });
   const [result] = await db.write([{ sql, params: [] }], turnOf.meta);
   await db.close();
   return result?.rows ?? [];

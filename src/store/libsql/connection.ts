@@ -28,6 +28,16 @@ const CHECKPOINT = 'wal_autocheckpoint=4000';
 // Bundlers and loaders that keep function names call `__name`, which the thread's text would not have.
 const THREAD = `const __name = (target) => target; (${libsqlThread.toString()})(require);`;
 
+/** What a `Worker` has of it that is used here. */
+export interface StoreThread {
+  postMessage(message: ToThread): void;
+  on(event: 'message', listener: (message: FromThread) => void): unknown;
+  on(event: 'error' | 'exit', listener: () => void): unknown;
+  ref(): void;
+  unref(): void;
+  terminate(): Promise<unknown>;
+}
+
 /**
  * A database behind a thread. Requests that come during a transaction share a later one: all writes of all processes
  * happen one after the other, whatever their turn.
@@ -35,6 +45,7 @@ const THREAD = `const __name = (target) => target; (${libsqlThread.toString()})(
  * @param options.lockTimeoutMs how long a batch tries to get the lock while other processes write. @default 5000
  * @param options.pragmas further ones, for tests
  * @param options.heapMb of the thread, for tests. @default as much as this process
+ * @param options.startThread for tests, which take its program into their own thread. @default a thread
  * @throws StoreUnavailableError if the file cannot be opened
  */
 export async function openConnection(options: {
@@ -42,6 +53,7 @@ export async function openConnection(options: {
   readonly pragmas?: readonly string[];
   readonly lockTimeoutMs?: number;
   readonly heapMb?: number;
+  readonly startThread?: (data: ThreadData) => StoreThread;
 }): Promise<SqlConnection> {
   const workerData: ThreadData = {
     libsql: createRequire(import.meta.url).resolve('libsql'),
@@ -49,9 +61,7 @@ export async function openConnection(options: {
     pragmas: [...DURABLE, CHECKPOINT, ...(options.pragmas ?? [])],
     lockTimeoutMs: options.lockTimeoutMs ?? 5000,
   };
-  // No flags of this process: they may load code that only the main thread needs.
-  const limits = options.heapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: options.heapMb } };
-  const thread = new Worker(THREAD, { eval: true, workerData, execArgv: [], name: 'store', ...limits });
+  const thread = options.startThread?.(workerData) ?? startWorkerThread(workerData, options.heapMb);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
   const post = (message: ToThread): void => thread.postMessage(message);
 
@@ -189,6 +199,12 @@ export async function openConnection(options: {
     throw error;
   }
   return connection;
+}
+
+function startWorkerThread(workerData: ThreadData, heapMb: number | undefined): StoreThread {
+  // No flags of this process: they may load code that only the main thread needs.
+  const limits = heapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: heapMb } };
+  return new Worker(THREAD, { eval: true, workerData, execArgv: [], name: 'store', ...limits });
 }
 
 function settleOne({ resolve, reject }: Waiting, outcome: Outcome | undefined): void {

@@ -5,7 +5,8 @@ import type { Keyring } from '../../keys/index.js';
 import { createStore, type Store } from '../store.js';
 import { migrate, prepareSchema, type Schema } from '../schema.js';
 import { StoreUnavailableError } from '../store-errors.js';
-import { openConnection } from './connection.js';
+import type { ThreadData } from '../sql-message.js';
+import { openConnection, type StoreThread } from './connection.js';
 import { LIBSQL_SCHEMA } from './migrations.js';
 import { systemClock } from '../../clock.js';
 
@@ -16,6 +17,7 @@ import { systemClock } from '../../clock.js';
  * @param options.keyring opens what was sealed before, and seals
  * @param options.now milliseconds since 1970. @default the system's clock
  * @param options.schema for tests. @default that of this build
+ * @param options.startThread for tests, as in `openConnection`
  * @throws StoreUnavailableError if the file cannot be opened or written
  * @throws StoreTooOldError, StoreTooNewError if its tables do not fit this Towline
  * @throws UnknownKeyError, SealBrokenError if the keyring is not the one that it was made with
@@ -25,10 +27,11 @@ export async function openStore(options: {
   readonly keyring: Keyring;
   readonly now?: () => number;
   readonly schema?: Schema;
+  readonly startThread?: (data: ThreadData) => StoreThread;
 }): Promise<Store> {
-  const schema = options.schema ?? LIBSQL_SCHEMA;
-  await makeFile(options.path);
-  const db = await openConnection({ path: options.path });
+  const { path, schema = LIBSQL_SCHEMA, startThread } = options;
+  await makeFile(path);
+  const db = await openConnection({ path, ...(startThread === undefined ? {} : { startThread }) });
   try {
     await prepareSchema(db, schema, () => migrate(db, schema));
     return await createStore(db, options.keyring, options.now ?? systemClock.nowMs);
