@@ -113,10 +113,9 @@ describeStores('the schema of a store', (kind) => {
     };
     let present: Awaited<ReturnType<typeof openProcesses>> | undefined;
     const posted: string[] = [];
-    const stopped = new AbortController();
     /** One webhook after the other, each again if the gateway was replaced meanwhile, as its sender does. */
-    const postWebhooks = async (): Promise<void> => {
-      for (let unanswered: string | undefined; !stopped.signal.aborted || unanswered !== undefined;) {
+    const postWebhooks = async (stopped: AbortSignal): Promise<void> => {
+      for (let unanswered: string | undefined; !stopped.aborted || unanswered !== undefined;) {
         const to = present?.gateway;
         const reference = unanswered ?? newReference('reported');
         const body = JSON.stringify({ provider_reference_id: reference, status: 'SETTLING' });
@@ -141,6 +140,18 @@ describeStores('the schema of a store', (kind) => {
       }
       await until('the POSTs to be under way', () => slow?.underWay() === SENT_AT_ONCE);
     };
+    /** Webhooks come all the time that this takes. */
+    const whileWebhooksCome = async (work: () => Promise<unknown>) => {
+      const stopped = new AbortController();
+      const sender = postWebhooks(stopped.signal);
+      sender.catch(() => undefined);
+      try {
+        await work();
+      } finally {
+        stopped.abort();
+      }
+      await sender;
+    };
     /** The other takes over what this one does not finish. */
     const replace = async (schema: Schema) => {
       const old = present;
@@ -149,16 +160,15 @@ describeStores('the schema of a store', (kind) => {
       slow?.letGo();
       await ended;
     };
-    let sender: Promise<void> | undefined;
     try {
       await replace(ours);
-      sender = postWebhooks();
-      sender.catch(() => undefined);
       await send();
-      expect(await migrateTo(next)).toBe(ours.migrations.length + 1);
-      await replace(next);
+      await whileWebhooksCome(async () => {
+        expect(await migrateTo(next)).toBe(ours.migrations.length + 1);
+        await replace(next);
+      });
       await send();
-      await replace(ours);
+      await whileWebhooksCome(() => replace(ours));
       await send();
       slow?.letGo();
       for (const reference of references) await stack.move(reference, 'SUCCESSFUL');
@@ -171,15 +181,11 @@ describeStores('the schema of a store', (kind) => {
         expect(await stack.executions('sendCrypto', reference)).toBe(1);
       }
       expect([slow?.cut(), slow?.posts()]).toEqual([0, 3 * SENT_AT_ONCE]);
-      stopped.abort();
-      await sender;
       const rows = await stack.store.inbox.list({ limit: 100_000, bodies: false });
       expect(new Set(rows.map(({ reference }) => reference))).toEqual(new Set(posted));
       expect(rows).toHaveLength(posted.length);
     } finally {
-      stopped.abort();
       slow?.letGo();
-      await sender?.catch(() => undefined);
       await Promise.all([present?.worker.shutdown(), present?.gateway.close()]);
       await stack.close();
       for (const store of stores) await store.close();

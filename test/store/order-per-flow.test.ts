@@ -4,6 +4,7 @@ import { openPostgresStore } from '../../src/store/postgres/open.js';
 import type { QuoteTerms } from '../../src/store/quote.js';
 import type { Store } from '../../src/store/store.js';
 import { clusterUrl, makeTemporaryDatabase, type TemporaryDatabase } from '../setup/postgres/temporary-database.js';
+import { until } from '../harness/until.js';
 import { startCuttingProxy, type CuttingProxy } from './cutting-proxy.js';
 import { anEvent, keyring } from './temporary-store.js';
 
@@ -53,7 +54,7 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
     await beside.query('BEGIN');
     await beside.query(`UPDATE claims SET phase = 'sending', sending_at = 1`);
     const asked = other.claims.reserve(key, attempt('b'), { flowId: 'offramp/r1', statuses: [] });
-    for (;;) if ((await waiting()) === 1) break;
+    await until('it to wait for the lock', async () => (await waiting()) === 1);
     await beside.query('COMMIT');
     expect(await asked).toMatchObject({ kind: 'sending' });
   });
@@ -86,7 +87,7 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
 
       // Its own flow is kept in order: events through another gateway wait for the hanging one.
       const next = other.inbox.receive(anEvent({ flowId: flow('stuck') }));
-      if (what !== 'settle') for (;;) if ((await waiting()) === 1) break;
+      if (what !== 'settle') await until('it to wait for the lock', async () => (await waiting()) === 1);
       proxy.down(true);
       await Promise.all([next, held]);
     },
@@ -150,7 +151,7 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
     await beside.query('BEGIN; LOCK TABLE inbox IN ACCESS EXCLUSIVE MODE');
     const events = Array.from({ length: 40 }, (_, n) => other.inbox.receive(anEvent({ flowId: flow(`f${n}`) })));
     const reads = Array.from({ length: 40 }, () => other.inbox.get('event'));
-    for (;;) if ((await waiting()) >= 8) break;
+    await until('eight to wait for a lock', async () => (await waiting()) >= 8);
     const key = { account: 'a', operation: 'o', reference: 'r' };
     await other.claims.reserve(key, { owner: 'x', flowId: 'f', fingerprint: 'f' });
     expect(await other.claims.markSending(key, 'x')).toBe('sending');
