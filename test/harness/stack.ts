@@ -18,6 +18,7 @@ import { createDataConverter } from '../../src/temporal/payload-codec.js';
 import type { LogSink } from '../../src/temporal/sdk-logger.js';
 import { makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import { openAt } from '../store/temporary-store.js';
+import { threadInProcess } from '../store/thread-in-process.js';
 import { ACCOUNT, keyring as testKeys, NAMESPACE, SERVICE_TOKEN, SETTLEMENT_SECRET } from './fixed.js';
 import { openGateway, type TestGateway } from './gateway.js';
 import { openService, type Between, type Control } from './service.js';
@@ -121,7 +122,8 @@ export async function openStack(options: StackOptions = {}): Promise<Stack | Sta
     });
     closing.push(() => temporal.close());
     const { client, address } = temporal;
-    const store = await openAt(storePath, { keyring, now: temporal.nowMs });
+    const thread = isVirtual ? { startThread: threadInProcess } : {};
+    const store = await openAt(storePath, { keyring, now: temporal.nowMs, ...thread });
     closing.push(() => store.close());
 
     // The gateway needs the service, and the sandbox the gateway's address: it gets the service after its start.

@@ -187,7 +187,7 @@ const FLOWS = 90;
 
 describe('claims that were restored to an earlier copy under load (fault 55)', () => {
   it('let nothing be sent a second time, and leave to a person only what no lookup shows', async () => {
-    const temporary = await makeTemporaryStore('libsql');
+    const temporary = await makeTemporaryStore('libsql', { inThreads: true });
     try {
       const before = await temporary.open();
       const executed = new Map<string, number>();

@@ -13,7 +13,7 @@ describeStores('a migration of a store', (kind) => {
   const version = ours.migrations.length;
   let temporary: TemporaryStore;
   beforeEach(async () => {
-    temporary = await makeTemporaryStore(kind);
+    temporary = await makeTemporaryStore(kind, { isEmpty: true });
   });
   afterEach(() => temporary.remove());
 

@@ -13,7 +13,7 @@ import { anEvent, keyring, makeTemporaryStore, type TemporaryStore } from './tem
 
 let temporary: TemporaryStore;
 beforeEach(async () => {
-  temporary = await makeTemporaryStore('libsql');
+  temporary = await makeTemporaryStore('libsql', { inThreads: true });
 });
 afterEach(() => temporary.remove());
 

@@ -43,21 +43,31 @@ export interface TemporaryStore {
   remove(): Promise<void>;
 }
 
-export async function makeTemporaryStore(kind: StoreKind): Promise<TemporaryStore> {
-  const { place, execute, drop, openAsDeployed, runRoleUrl } = await (kind === 'libsql'
-    ? makeFolder()
-    : makeDatabase());
+/**
+ * @param options.isEmpty the first that opens it makes its tables. @default on Postgres, they are there
+ * @param options.inThreads a file is opened by threads, as in a process: only their end closes it at once. @default by this
+ *   thread; but each further one contends for the file from a thread of its own, as another process does
+ */
+export async function makeTemporaryStore(
+  kind: StoreKind,
+  { isEmpty = false, inThreads = false } = {},
+): Promise<TemporaryStore> {
+  const here = inThreads ? {} : { startThread: threadInProcess };
+  const { place, execute, drop, runRoleUrl } = await (kind === 'libsql' ? makeFolder(here) : makeDatabase(isEmpty));
   const clock = createClock();
   const stores: Store[] = [];
+  let opened = 0;
   return {
     place,
     runRoleUrl,
     clock,
     execute,
     async open(options = {}) {
-      // A test of the schema makes its own tables.
-      const at = options.schema === undefined ? await openAsDeployed() : place;
-      const store = await openAt(at, { keyring, now: clock.now, startThread: threadInProcess, ...options });
+      // Who brings tables of its own makes them as their owner.
+      const at = isEmpty || options.schema !== undefined ? place : runRoleUrl;
+      opened += 1;
+      const thread = opened > 1 ? {} : here;
+      const store = await openAt(at, { keyring, now: clock.now, ...thread, ...options });
       stores.push(store);
       return store;
     },
@@ -90,39 +100,40 @@ export function openAt(
     : openStore({ path: place, ...options });
 }
 
-async function makeFolder() {
+async function makeFolder(thread: { startThread?: typeof threadInProcess }) {
   const folder = await mkdtemp(join(tmpdir(), 'towline-store-'));
   const place = join(folder, 'store.db');
   return {
     place,
     runRoleUrl: place,
-    openAsDeployed: () => Promise.resolve(place),
-    execute: (sql: string) => executeOnFile(place, sql),
+    execute: async (sql: string) => {
+      const db = await openConnection({ path: place, ...thread });
+      const [result] = await db.write([{ sql, params: [] }], turnOf.meta);
+      await db.close();
+      return result?.rows ?? [];
+    },
     drop: () => rm(folder, { recursive: true }),
   };
 }
 
-async function makeDatabase() {
-  const { url, query, drop } = await makeTemporaryDatabase();
+async function makeDatabase(isEmpty: boolean) {
+  const { url, query, drop } = await makeTemporaryDatabase(isEmpty ? undefined : await (deployed ??= makeDeployed()));
   const runRole = new URL(url);
   [runRole.username, runRole.password] = [RUN_ROLE, RUN_ROLE];
-  const openAsDeployed = async () => {
-    // One role for the cluster: files of tests make it at the same time.
-    await query(`DO $$ BEGIN CREATE ROLE ${RUN_ROLE} LOGIN PASSWORD '${RUN_ROLE}';
-      EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
-    await migratePostgres(url, POSTGRES_SCHEMA, RUN_ROLE);
-    return runRole.href;
-  };
-  return { place: url, runRoleUrl: runRole.href, openAsDeployed, execute: query, drop };
+  return { place: url, runRoleUrl: runRole.href, execute: query, drop };
 }
 
 const RUN_ROLE = 'towline_run';
+let deployed: Promise<string> | undefined;
 
-async function executeOnFile(path: string, sql: string): Promise<readonly Record<string, unknown>[]> {
-  const db = await openConnection({ path, startThread: threadInProcess });
-  const [result] = await db.write([{ sql, params: [] }], turnOf.meta);
-  await db.close();
-  return result?.rows ?? [];
+/** A database with its tables and its role, once for all tests of this process: to copy it takes less than to migrate another. */
+async function makeDeployed(): Promise<string> {
+  const { name, url, query } = await makeTemporaryDatabase();
+  // One role for the cluster: other processes make it at the same time.
+  await query(`DO $$ BEGIN CREATE ROLE ${RUN_ROLE} LOGIN PASSWORD '${RUN_ROLE}';
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
+  await migratePostgres(url, POSTGRES_SCHEMA, RUN_ROLE);
+  return name;
 }
 
 let events = 0;

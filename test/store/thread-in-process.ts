@@ -1,5 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { createRequire } from 'node:module';
+// Not the fake one of a test.
+import { setImmediate } from 'node:timers';
 import type { StoreThread } from '../../src/store/libsql/connection.js';
 import { libsqlThread } from '../../src/store/libsql/thread.js';
 import type { FromThread, ThreadData, ToThread } from '../../src/store/sql-message.js';
@@ -9,7 +11,8 @@ const require = createRequire(import.meta.url);
 /**
  * The program of the store's thread in this thread: another one for each store takes 50 ms of CPU time. Messages are copied
  * and come in a later turn, as between threads. It does not wait for the disk: no test of one process can lose its machine's
- * power. `connection.test.ts` and all processes have the thread and the waiting.
+ * power. A closed file stays open until its statements are collected: tests of the file itself, of contention, and all
+ * processes have the thread and the waiting.
  */
 export function threadInProcess(data: ThreadData): StoreThread {
   const workerData = { ...data, pragmas: [...data.pragmas, 'synchronous=OFF'] };

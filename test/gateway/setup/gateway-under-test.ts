@@ -11,6 +11,7 @@ import { keyring, NAMESPACE } from '../../harness/fixed.js';
 import { openGateway, type TestGateway } from '../../harness/gateway.js';
 import { openNamespace } from '../../harness/namespace.js';
 import { openAt } from '../../store/temporary-store.js';
+import { threadInProcess } from '../../store/thread-in-process.js';
 
 export interface GatewayUnderTest extends TestGateway {
   readonly store: Store;
@@ -33,7 +34,7 @@ interface Options {
 /** A gateway and its store alone: no worker, no service. Temporal need not be there. */
 export async function gatewayUnderTest(options: Options = {}): Promise<GatewayUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-gateway-store-'));
-  const own = await openAt(options.storePath ?? join(folder, 'store.db'), { keyring });
+  const own = await openAt(options.storePath ?? join(folder, 'store.db'), { keyring, startThread: threadInProcess });
   const store = options.wrapStore?.(own) ?? own;
   const temporalAddress = options.temporalAddress ?? process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
   const { namespace = NAMESPACE } = options;
