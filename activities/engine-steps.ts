@@ -10,6 +10,7 @@ import { createClaimActivities, keyOf, type ClosingOrder, type PostOrdered, type
 import type { ActivityDeps } from './deps.js';
 import { retryLater, storing, withFallback } from './failures.js';
 import { createFlowStepActivities } from './flow-steps.js';
+import { createSettleActivities, type PostQuestion } from './settle-unknown.js';
 import { createTurnedAwayActivities } from './turned-away.js';
 import type { ClaimRef, FlowPreparation, PreparationOrder } from './types.js';
 import { createVoidAllActivities } from './void-all.js';
@@ -27,7 +28,14 @@ export interface FlowChecked {
 
 export interface VoidOrder extends UnsentOrder {
   readonly reviewedEventIds: readonly string[];
+  /** A send of the flow runs: until it ends, its claim in `sending` is no news. */
+  readonly awaitsSend: boolean;
   readonly timeScale: number;
+}
+
+export interface LookingVoidOrder extends VoidOrder {
+  /** What is asked of the service about each of its requests. */
+  readonly questions: readonly PostQuestion[];
 }
 
 export interface Voided {
@@ -44,6 +52,7 @@ export function createEngineActivities(deps: ActivityDeps) {
   const steps = createFlowStepActivities(deps);
   const ends = createVoidAllActivities(deps);
   const turnedAway = createTurnedAwayActivities(deps);
+  const settling = createSettleActivities(deps);
   const answerOf = async (ref: ClaimRef): Promise<ClaimAnswer> => {
     const found = await storing(() => claims.get(keyOf(deps, ref)));
     return toAnswer(found ?? { phase: 'absent', sent: 'nothing' });
@@ -74,11 +83,18 @@ export function createEngineActivities(deps: ActivityDeps) {
 
     /** Voids all claims of the flow, or none, in the transaction that reads its inbox. */
     voidFlow: (order: VoidOrder): Promise<Voided> =>
-      voidFlow(order, ({ claim, sent }) => claim !== 'free' && (claim !== 'reserved' || sent !== 'nothing')),
+      voidFlow(order, ({ claim, sent }) => {
+        if (claim === 'sending') return !order.awaitsSend;
+        return claim !== 'free' && (claim !== 'reserved' || sent !== 'nothing');
+      }),
 
-    /** The same after a lookup of what the service turned away. Tried again while nothing explains why they are not void. */
-    async voidTurnedAwayFlow(order: VoidOrder): Promise<Voided> {
+    /**
+     * The same after a lookup of what the service turned away; what that shows is written to the claim. Tried again while
+     * nothing explains why they are not void.
+     */
+    async voidTurnedAwayFlow(order: LookingVoidOrder): Promise<Voided> {
       const { reason, timeScale } = order;
+      for (const question of order.questions) await settling.lookAtPost(question);
       for (const claim of order.claims) await turnedAway.voidTurnedAway({ ...claim, reason, timeScale });
       return voidFlow(order, ({ claim }) => claim !== 'free' && claim !== 'reserved');
     },

@@ -40,6 +40,7 @@ export const CAUSE_CODES = [
   'paid_by_another_way',
   'payment_unclear',
   'never_asked',
+  'cannot_be_asked',
   // What events say.
   'proven_otherwise',
   'decided_meanwhile',

@@ -148,7 +148,8 @@ describe('a failure that an event in the inbox contradicts, which never came to 
       return isClosed;
     });
     await parked(handle);
-    await resolve(handle, 'close-not-executed');
+    const refused = { cause: { type: 'event_reports_it' } };
+    await expect(resolve(handle, 'close-not-executed')).rejects.toMatchObject(refused);
     isSendLost = false;
     return handle;
   };
@@ -174,27 +175,6 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     expect(view.parked?.evidence).toMatchObject({ theirs: { cryptoAmount: '9' } });
     await resolve(handle, 'dismiss-event');
     expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'not_executed' } });
-  });
-
-  const LAST = [
-    ['PENDING', {}, 'step_failed', 'a trusted event says that the service has it'],
-    ['SUCCESSFUL', { cryptoAmount: '9' }, 'conflict', 'a trusted event reports another payment under its reference'],
-  ] as const;
-  test.each(LAST)('asks a person if a %s %j comes at the very end of one', async (status, facts, reason, why) => {
-    const { inbox } = decisions.store;
-    const list = inbox.list.bind(inbox);
-    const handle = await closedMeanwhile(async (flow) => {
-      let isRead = false;
-      jest.spyOn(inbox, 'list').mockImplementation(async (query) => {
-        // Each reading asks for the trusted ones first: this is the second.
-        if (isRead && query.trusted === true) await flow.signal('events', [trusted(status, { facts })]);
-        isRead ||= query.trusted === false;
-        return list(query);
-      });
-    });
-    const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === reason);
-    expect(view.parked?.evidence).toMatchObject({ why });
-    await handle.terminate();
   });
 
   test('does not cancel a transfer that waits for its approval', async () => {

@@ -147,7 +147,7 @@ describe('a parked flow', () => {
     await decisions.move(reference, 'SUCCESSFUL', 'sendCrypto');
     await decisions.bench.pass(HOUR_MS * TIME_SCALE);
     isAway = false;
-    expect(await ordered).toBe('decided_meanwhile');
+    expect(await ordered).toBe('flow_ended');
     expect(await handle.result()).toMatchObject({ view: { state: 'completed' } });
     closing.mockRestore();
   });

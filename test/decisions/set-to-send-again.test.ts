@@ -1,7 +1,6 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { RateLimitedError, UnknownOutcomeError } from '../../src/service-client/index.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
-import { inInbox, openDecisionBench, parked, TIME_SCALE } from './bench.js';
+import { UnknownOutcomeError } from '../../src/service-client/index.js';
+import { gate, inInbox, openDecisionBench, parked, TIME_SCALE } from './bench.js';
 import bankWithdrawal from '../kinds/bank-withdrawal.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import { newReference } from '../harness/references.js';
@@ -10,29 +9,28 @@ import { until } from '../harness/until.js';
 
 describe('a crypto send that a setting would send again', () => {
   test('parks past its deadline: only a person gives a flow more time', async () => {
+    const answered = gate();
     let attempts = 0;
     const decisions = await openDecisionBench(
       () => ({
         sendCrypto: async () => {
           attempts += 1;
-          if (attempts === 1) throw new RateLimitedError('sendCrypto', 3_605_000);
+          await answered.opened;
           throw new UnknownOutcomeError('sendCrypto', 'timeout');
         },
       }),
       { repeatSettingOf: () => 'same-result' },
     );
-    // As if an attempt were in progress when the deadline comes: its outcome is known after it.
-    const { claims } = decisions.store;
-    const underWay = jest.spyOn(claims, 'voidUnsent').mockResolvedValue({ phase: 'sending', sent: 'unknown' });
     const reference = newReference('overdue');
-    const handle = await decisions.bench.startFlow('crypto-send', reference, {
-      ...cryptoSend.input(reference),
-      deadlineSeconds: 3_600,
-    });
-    await untilFlow(handle, ({ view }) => view.stage === 'submitting');
-    await decisions.bench.pass(4_500_000);
-    expect((await handle.query<FlowReport>('flow')).view.parked?.reason).toBe('not_found_at_service');
-    expect([attempts, underWay.mock.calls.length]).toEqual([2, 1]);
+    const input = { ...cryptoSend.input(reference), deadlineSeconds: 10 };
+    const handle = await decisions.bench.startFlow('crypto-send', reference, input);
+    await until('the POST to be under way', () => attempts === 1);
+    await decisions.bench.pass(11_000);
+    answered.open();
+    await parked(handle);
+    await decisions.bench.pass(300_000);
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'not_found_at_service');
+    expect(attempts).toBe(1);
     await handle.terminate();
     await decisions.close();
   });

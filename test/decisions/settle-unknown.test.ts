@@ -1,5 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { CauseCode } from '../../src/protocol/causes.js';
 import type { Repeat } from '../../src/protocol/decisions.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
@@ -59,6 +60,8 @@ const ordersOf = async (handle: WorkflowHandle) => {
   const orders = await decisions.store.claims.orders(await claimOf(handle));
   return orders.map(({ action, actor, note }) => ({ action, actor, note }));
 };
+const refusedAs = (type: CauseCode, handle: WorkflowHandle, action: string) =>
+  expect(resolve(handle, action)).rejects.toMatchObject({ cause: { type } });
 const viewOf = async (handle: WorkflowHandle) => (await handle.query<FlowReport>('flow')).view;
 const codesOf = async (handle: WorkflowHandle) => (await viewOf(handle)).timeline.map(({ code }) => code);
 
@@ -87,9 +90,7 @@ describe('an order to send again that the store does not confirm', () => {
       await order(...given);
       return away();
     });
-    await resolve(handle, 'send-again');
-    await until('the store to take it', async () => (await claimOf(handle)).phase === 'reserved');
-    await decisions.bench.pass(READING_MS);
+    await Promise.all([refusedAs('store_unavailable', handle, 'send-again'), decisions.bench.pass(READING_MS)]);
     await noted(handle, 'send-again-failed');
     ordering.mockRestore();
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
@@ -107,20 +108,17 @@ describe('an order to send again that the store does not confirm', () => {
     await handle.terminate();
   });
 
-  test('and cannot take back either: the timeline warns of it, and the flow goes on asking', async () => {
+  test('and cannot take back either: the timeline warns of it, and it is tried until the store is back', async () => {
     const { handle } = await start('not-taken-back');
     await parked(handle);
     const { claims } = decisions.store;
-    const ordering = jest.spyOn(claims, 'orderSendAgain').mockImplementation(away);
-    const takingBack = jest.spyOn(claims, 'recordDecision').mockImplementation(away);
-    await resolve(handle, 'send-again');
-    await until('the order', () => ordering.mock.calls.length > 0);
-    await decisions.bench.pass(READING_MS);
-    await until('its taking back', () => takingBack.mock.calls.length > 0);
+    jest.spyOn(claims, 'orderSendAgain').mockImplementation(away);
+    jest.spyOn(claims, 'recordDecision').mockImplementation(away);
+    await Promise.all([refusedAs('store_unavailable', handle, 'send-again'), decisions.bench.pass(READING_MS)]);
     await decisions.bench.pass(READING_MS);
     await noted(handle, 'may-still-send');
     jest.restoreAllMocks();
-    expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'not_found_at_service');
     expect([sent.length, (await claimOf(handle)).phase]).toEqual([1, 'sending']);
     await handle.terminate();
   });
@@ -129,7 +127,7 @@ describe('an order to send again that the store does not confirm', () => {
     const { handle } = await start('answered-again');
     await parked(handle);
     answeredMeanwhile();
-    await resolve(handle, 'send-again');
+    await refusedAs('claim_closed', handle, 'send-again');
     await noted(handle, 'accepted');
     expect(await codesOf(handle)).toContain('send-again-failed');
     expect([sent.length, await ordersOf(handle)]).toEqual([1, []]);
@@ -141,7 +139,7 @@ test('an order to close a send as not executed whose answer has come meanwhile c
   const { handle } = await start('answered-closed');
   await parked(handle);
   answeredMeanwhile();
-  await resolve(handle, 'close-not-executed');
+  await refusedAs('claim_closed', handle, 'close-not-executed');
   const { view } = await noted(handle, 'accepted');
   expect(view.outcome).toBeNull();
   expect(await codesOf(handle)).toContain('not-closed');
@@ -195,7 +193,8 @@ describe('a send whose outcome is unknown', () => {
     await noted(handle, 'outcome-unknown');
     await handle.signal('events', [trusted('SUCCESSFUL', { facts: { cryptoAmount: '9' } })]);
     await untilFlow(handle, ({ view }) => view.parked?.reason === 'event_mismatch');
-    // While a person is asked about the event, the service is not.
+    // While a person is asked about the event, the service is not; a lookup that was under way may still begin.
+    await decisions.bench.pass(3_000);
     const before = looks;
     await decisions.bench.pass(10_000);
     expect(looks).toBe(before);
@@ -221,18 +220,12 @@ describe('a send whose outcome is unknown', () => {
     await handle.terminate();
   });
 
-  test('is shown as one about which neither store nor service can be asked, if they cannot when an order has failed', async () => {
+  test('is shown as one about which neither store nor service can be asked, if they cannot when a person orders', async () => {
     const { handle } = await start('all-away');
     await parked(handle);
     const { claims } = decisions.store;
-    const closing = jest.spyOn(claims, 'closeNotExecuted').mockImplementation(away);
     jest.spyOn(claims, 'get').mockImplementation(away);
-    const ordered = resolve(handle, 'close-not-executed');
-    await decisions.bench.pass(READING_MS);
-    await ordered;
-    await until('the store to be asked', () => closing.mock.calls.length > 0);
-    await decisions.bench.pass(READING_MS);
-    await noted(handle, 'not-closed');
+    await Promise.all([refusedAs('flow_moved_on', handle, 'close-not-executed'), decisions.bench.pass(READING_MS)]);
     await decisions.bench.pass(READING_MS);
     const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'could_not_ask');
     expect(view.parked?.evidence).toMatchObject({ claim: 'sending', asked: expect.any(String) });

@@ -55,6 +55,7 @@ const cancel = (handle: WorkflowHandle, more = {}) =>
   handle.executeUpdate('cancel', { args: [{ actor: 'ann', ...more }] });
 const refusal = (type: CauseCode) => ({ cause: { type } });
 const UNKNOWN = refusal('store_unavailable');
+const REJECTION = { httpStatus: 400, message: 'limit', fields: [], isRateExpired: false };
 
 const awaitingApproval = async (word: string) => {
   const handle = await decisions.bench.start(transferInput(newReference(word), { approval: 'required', ...LONG }));
@@ -169,7 +170,10 @@ describe('a flow whose POST was not sent yet', () => {
 
   test.each(['sending', 'rejected'] as const)('is not cancelled if its claim is %s by then', async (phase) => {
     const { handle } = await waiting(`claim-${phase}`);
-    jest.spyOn(decisions.store.claims, 'voidUnsent').mockResolvedValue({ phase, sent: 'unknown' });
+    const { claims } = decisions.store;
+    const [claim] = await claims.ofFlow(handle.workflowId);
+    await claims.markSending(claim!, claim!.owner);
+    if (phase === 'rejected') await claims.recordRejection(claim!, claim!.owner, REJECTION);
     await expect(cancel(handle)).rejects.toMatchObject(refusal('money_may_have_moved'));
     await handle.terminate();
   });
@@ -178,8 +182,8 @@ describe('a flow whose POST was not sent yet', () => {
     sending = unreachable;
     const { handle } = await waiting('lost-answer');
     const { claims } = decisions.store;
-    const write = claims.voidUnsent.bind(claims);
-    const lost = jest.spyOn(claims, 'voidUnsent').mockImplementation(async (...order) => {
+    const write = claims.voidAll.bind(claims);
+    const lost = jest.spyOn(claims, 'voidAll').mockImplementation(async (...order) => {
       await write(...order);
       return away();
     });
@@ -189,34 +193,11 @@ describe('a flow whose POST was not sent yet', () => {
     expect((await ended(handle)).outcome).toMatchObject({ state: 'cancelled' });
   });
 
-  test('is asked three times at its deadline to stop, at longer and longer intervals; then its outcome is unknown, and it is not tried again', async () => {
-    sending = unreachable;
-    const { handle } = await waiting('in-vain', { timeScale: 1, deadlineSeconds: 60 });
-    const voids = jest
-      .spyOn(decisions.store.claims, 'voidUnsent')
-      .mockResolvedValue({ phase: 'sending', sent: 'unknown' });
-    await decisions.bench.pass(2 * MINUTE_MS);
-    expect((await untilFlow(handle, () => true)).view.stage).toBe('submitting');
-    await decisions.bench.pass(4 * MINUTE_MS);
-    const { timeline, deadlineAt } = (await noted(handle, 'outcome-unknown')).view;
-    const unknownAt = timeline.find(({ stage }) => stage === 'outcome-unknown')?.at;
-    const waitedMs = Date.parse(unknownAt ?? '') - Date.parse(deadlineAt ?? '');
-    expect(Math.round(waitedMs / 1_000)).toBe(20 + 40 + 80);
-    expect(voids.mock.calls.map(([, , reason]) => reason)).toEqual(['expired', 'expired', 'expired']);
-    sending = undefined;
-    const before = attempts;
-    await decisions.bench.pass(2 * HOUR_MS);
-    expect(attempts).toBe(before);
-    await handle.terminate();
-  });
-
-  test('expires at its deadline by the first try, if its claim can be voided', async () => {
+  test('expires right at its deadline, if its claim can be voided', async () => {
     sending = unreachable;
     const { handle } = await waiting('expires', { timeScale: 1, deadlineSeconds: 60 });
-    const voids = jest.spyOn(decisions.store.claims, 'voidUnsent');
     await decisions.bench.pass(MINUTE_MS + 5_000);
     expect((await ended(handle)).outcome).toMatchObject({ state: 'expired', reason: 'deadline_passed' });
-    expect(voids).toHaveBeenCalledTimes(1);
   });
 });
 

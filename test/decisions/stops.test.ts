@@ -29,11 +29,11 @@ beforeAll(async () => {
             if (held.reservations > 1) await mayReserve.opened;
             return store.claims.reserve(key, ...asks);
           },
-          async voidUnsent(key, unsent, reason) {
-            const phase = await store.claims.voidUnsent(key, unsent, reason);
+          async voidAll(...order) {
+            const found = await store.claims.voidAll(...order);
             held.voided = true;
             await maySayVoided.opened;
-            return phase;
+            return found;
           },
         },
       },

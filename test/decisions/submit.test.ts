@@ -41,6 +41,7 @@ describe('a result that could not be written to its claim when it came', () => {
     jest.spyOn(decisions.store.claims, 'recordAnswer').mockImplementationOnce(away);
     const { handle } = await startSend(decisions.bench, 'unwritten', LONG);
     await noted(handle, 'accepted');
+    await until('its claim to be answered', async () => (await claimOf(handle.workflowId))?.phase === 'answered');
     const claim = await claimOf(handle.workflowId);
     expect(claim).toMatchObject({ phase: 'answered', answer: expect.objectContaining({ status: expect.any(String) }) });
     await handle.terminate();

@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
-import { until } from '../harness/until.js';
 import { ended, noted, openDecisionBench, parked, READING_MS, resolve, startSend } from './bench.js';
 
 const MINUTE_MS = 60_000;
@@ -36,9 +35,10 @@ describe('a crypto send whose answer was lost, while the store does not answer',
     const { handle } = await startSend(decisions.bench, 'not-closed', { deadlineSeconds: 360_000 });
     await parked(handle);
     const closing = jest.spyOn(decisions.store.claims, 'closeNotExecuted').mockImplementation(away);
-    await resolve(handle, 'close-not-executed');
-    await until('the store to be asked', () => closing.mock.calls.length > 0);
-    await decisions.bench.pass(READING_MS);
+    await Promise.all([
+      expect(resolve(handle, 'close-not-executed')).rejects.toMatchObject({ cause: { type: 'store_unavailable' } }),
+      decisions.bench.pass(READING_MS),
+    ]);
     const { view } = await noted(handle, 'not-closed');
     expect(view.outcome).toBeNull();
     closing.mockRestore();

@@ -183,21 +183,18 @@ describe('a crypto send whose answer was lost', () => {
     expect(await ended(handle)).toMatchObject({ outcome: { reason: 'not_executed' } });
   });
 
-  test("another send waits for the lookup if the person was shown a lookup's answer, and it cannot be asked now", async () => {
+  test("another send is refused if the person was shown a lookup's answer, and it cannot be asked now", async () => {
     lose = 'before';
     lookup = refusal(404, 'no such transaction');
     const { reference, handle } = await start('asked-first', { deadlineSeconds: 360_000 });
     expect((await parked(handle)).parked?.reason).toBe('not_found_at_service');
     lookup = () => new ServiceUnavailableError('getCryptoSend', 'http-status', 503);
-    await resolve(handle, 'send-again');
-    await noted(handle, 'send-again-ordered');
-    await decisions.bench.pass(60_000);
-    expect(sends(handle)).toBe(1);
-    lose = 'after';
-    lookup = 'sandbox';
-    await decisions.bench.pass(60_000);
-    await noted(handle, 'accepted');
-    expect([sends(handle), await decisions.executions('sendCrypto', reference)]).toEqual([2, 1]);
+    await Promise.all([
+      expect(resolve(handle, 'send-again')).rejects.toMatchObject({ cause: { type: 'flow_moved_on' } }),
+      decisions.bench.pass(60_000),
+    ]);
+    expect((await parked(handle)).parked?.reason).toBe('could_not_ask');
+    expect([sends(handle), await decisions.executions('sendCrypto', reference)]).toEqual([1, 0]);
     await handle.terminate();
   });
 
@@ -288,7 +285,7 @@ describe('a crypto send whose answer was lost', () => {
     // The lookup that is made at the refusal asks a copy that lags.
     lookup = refusal(404, 'no such transaction');
     const { reference, handle } = await start('sent-twice');
-    await noted(handle, 'outcome-unknown');
+    await noted(handle, 'proven');
     lookup = 'sandbox';
     expect((await handle.query<FlowReport>('flow')).view.state).toBe('running');
     // Its callers are not answered with that refusal.
@@ -319,7 +316,7 @@ describe('a crypto send whose answer was lost', () => {
     expect((await handle.query<FlowReport>('flow')).view.outcome).toBeNull();
     await inInbox(decisions, handle.workflowId, 'PENDING');
     isAway = false;
-    const { view } = await noted(handle, 'outcome-unknown');
+    const { view } = await noted(handle, 'proven');
     expect(view.outcome).toBeNull();
     jest.restoreAllMocks();
     whileRefused = undefined;

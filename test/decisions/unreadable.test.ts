@@ -95,7 +95,7 @@ describe('a trusted event in the inbox that cannot be decrypted', () => {
     const handle = await lostWithdrawal();
     const { id } = await unreadableRow(handle.workflowId, 'SUCCESSFUL', 'quarantined');
     await expect(resolve(handle, 'close-not-executed')).rejects.toMatchObject({
-      cause: { type: 'decided_meanwhile' },
+      cause: { type: 'flow_moved_on' },
     });
     const { view } = await asked(handle, 'event_mismatch');
     expect(view.parked).toMatchObject({

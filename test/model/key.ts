@@ -29,6 +29,8 @@ export function keyOf(w: World): string {
       one.maybeTwice,
       one.isOther,
       one.unasked,
+      one.unaskable,
+      one.maybeOrdered,
       one.holdBackFailed,
       (known.inbox?.askedAtMs ?? -1) >= one.underWayUntilMs,
     ]),

@@ -7,6 +7,7 @@ const spaces: readonly Space[] = (['crypto-send', 'bank-withdrawal'] as const).f
   { kind, ...SMALL, faults: 1 },
   { kind, ...SMALL, events: 1 },
   { kind, ...SMALL, orders: 1 },
+  { kind, ...SMALL, faults: 1, orders: 1 },
 ]);
 
 /** Of each sort some; `npm run model -- --plant all` looks for every one. */

@@ -41,7 +41,8 @@ const SETTINGS = (['same-result', 'rejected'] as const satisfies readonly Repeat
 export const IN_TESTS: readonly Space[] = [
   ...ofEach(bounds(1, 1, 0), bounds(1, 0, 1), bounds(0, 1, 1)),
   ...of('bank-withdrawal', bounds(1, 1, 0, SETTINGS[0]), bounds(1, 0, 1, SETTINGS[1])),
-  ...of('crypto-send', bounds(2, 0, 0, SETTINGS[0]), bounds(0, 1, 0, { isSlow: true })),
+  ...of('crypto-send', bounds(2, 0, 0), bounds(2, 0, 0, SETTINGS[0]), bounds(1, 1, 0, SETTINGS[1])),
+  ...of('crypto-send', bounds(0, 1, 0, { isSlow: true })),
 ];
 
 /** `npm run model`. */

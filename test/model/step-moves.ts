@@ -19,6 +19,12 @@ export function stepMoves(here: Here, step: Step): void {
   const { setting, w, calm, can, fault } = here;
   const finish = (result: Result, next: World = w): World => here.finish(step, result, next);
   const noAnswer = (next: World = w): World => finish({ of: 'no-answer' }, next);
+  /** After a person was asked, it is tried for as long as it takes. */
+  const impatient = (add: () => void): void => (step.isParked === true ? undefined : add());
+  const refused = (): void => {
+    if (isLookup(setting))
+      fault('the lookup is refused each time', () => finish({ of: 'cannot-ask', why: 'a new contract' }));
+  };
   switch (step.do) {
     case 'check': {
       const claims = { [requestPlanOf(setting).name]: { ...claimReading(w.post.claim), repeat: setting.repeat } };
@@ -32,6 +38,7 @@ export function stepMoves(here: Here, step: Step): void {
     case 'ask':
       return ask(here, step);
     case 'follow': {
+      refused();
       const { record } = w.post;
       if (record === null) return;
       if (!record.ours)
@@ -48,6 +55,7 @@ export function stepMoves(here: Here, step: Step): void {
         finish(followed(says, record?.ours === true ? record.word : null)),
       );
       fault('the lookup cannot tell', () => noAnswer());
+      refused();
       if (record !== null) fault('the lookup lags: not found', () => finish(followed('absent', null)));
       return;
     }
@@ -56,6 +64,7 @@ export function stepMoves(here: Here, step: Step): void {
         finish(looked(here, 'look', false), recorded(here)),
       );
       fault('neither store nor lookup answer', () => noAnswer());
+      if (isOpen(w.post.claim)) refused();
       if (isLookup(setting) && w.post.record !== null && isOpen(w.post.claim))
         fault('the lookup lags: not found', () =>
           finish({ ...looked(here, 'look', false), lookup: 'absent', isOther: false }),
@@ -64,7 +73,7 @@ export function stepMoves(here: Here, step: Step): void {
     }
     case 'read-inbox':
       calm('the inbox is read', () => finish({ of: 'read-inbox', events: w.inbox }, { ...w, read: w.inbox.length }));
-      return fault('the inbox cannot be read', () => noAnswer());
+      return impatient(() => fault('the inbox cannot be read', () => noAnswer()));
     case 'void':
       return voidAll(here, step);
     case 'write-answer': {
@@ -90,7 +99,7 @@ export function stepMoves(here: Here, step: Step): void {
     case 'take-back': {
       const next = store(w, 'holdBack');
       calm('the ordered send is taken back', () => finish({ of: 'take-back', ...claimReading(next.post.claim) }, next));
-      return fault('the store is away: the ordered send was not taken back', () => noAnswer());
+      return impatient(() => fault('the store is away: the ordered send was not taken back', () => noAnswer()));
     }
     case 'close': {
       const lost = w.post.claim.phase === 'absent' ? store(w, 'void') : w;
@@ -175,6 +184,8 @@ function ask(here: Here, step: Step): void {
     now.lookup === 'shown' ||
     (now.lookup === 'other' && request.lookup?.says !== 'other');
   if (isNews) calm(`asking brings: claim ${now.claim}, lookup ${now.lookup}`, () => finish(now, recorded(here)));
+  if (isLookup(setting) && isOpen(claim))
+    fault('the lookup is refused each time', () => finish({ of: 'cannot-ask', why: 'a new contract' }));
   if (request.windowOver || w.nowMs < request.underWayUntilMs) return;
   const through = (lookup: LookupSays, next: World = w) =>
     finish({ ...now, claim: 'sending', lookup, windowOver: true, isOther: false }, next);
@@ -213,23 +224,29 @@ function voidAll(here: Here, step: Step): void {
   if (isTurnedAway && isLookup(setting) && !isGuarded && record !== null) {
     if (!record.ours)
       // Tried again and again: a person has been asked.
-      return (w.known.parked === null ? calm : can)('the lookup shows another payment: the claims are not voided', () =>
-        finish(step, { of: 'no-answer' }, w),
-      );
+      return step.isParked === true
+        ? undefined
+        : calm('the lookup shows another payment: the claims are not voided', () =>
+            finish(step, { of: 'no-answer' }, w),
+          );
     const next = store(w, 'answer');
     return calm('the lookup shows what the service had turned away', () =>
       finish(step, result(here, next, false), { ...next, read: w.inbox.length }),
     );
   }
+  // Its own send is waited for.
+  const isAwaited = step.awaitsSend === true && claim.phase === 'sending' && w.attempt !== null && !isGuarded;
   const by = { nowMs: w.nowMs, guarded: isGuarded };
   const believed = isTurnedAway ? [claim.turnedAway] : [];
   const [voided = claim] = voidedAll([claim], by, believed);
   const isForced = setting.worldPlant === 'void-anything' && !isGuarded;
   const next = { ...w, post: { ...w.post, claim: isForced ? { ...claim, phase: 'void' as const } : voided } };
   const isDone = !isGuarded && (isForced || !isInTheWay(claim, { turnedAway: believed[0] ?? 0 }));
-  calm(`the claims are to be voided: ${isDone ? 'done' : 'not done'}`, () =>
-    finish(step, result(here, next, isDone), { ...next, read: w.inbox.length }),
-  );
+  if (!isAwaited)
+    calm(`the claims are to be voided: ${isDone ? 'done' : 'not done'}`, () =>
+      finish(step, result(here, next, isDone), { ...next, read: w.inbox.length }),
+    );
+  if (step.isParked === true) return;
   fault('the store does not answer: the claims were voided all the same', () =>
     finish(step, { of: 'no-answer' }, next),
   );

@@ -6,6 +6,7 @@ import type * as refundDue from '../../workflows/bridge/refund-due.js';
 import type * as refundTerms from '../../workflows/bridge/refund-terms.js';
 import type * as bridgeStatuses from '../../workflows/bridge/statuses.js';
 import type * as transfer from '../../workflows/bridge/transfer.js';
+import type * as rules from '../../workflows/core/rules.js';
 import type * as evidence from '../../workflows/engine/evidence.js';
 import type { EventRules } from '../../workflows/engine/evidence.js';
 import type { Evidence } from '../../workflows/engine/event-book.js';
@@ -192,12 +193,13 @@ export const plants = {
     }),
   ],
   'unknown-is-not-executed': [
-    replacing<typeof decisions>('src/protocol/decisions.ts', {
-      postStep: (honest) => (post, repeat) => {
-        const step = honest.postStep(post, repeat);
-        const isUndecided = step.do === 'repeat' || (step.do === 'park' && step.reason !== 'duplicate_mismatch');
-        return isUndecided ? { do: 'end-not-sent' } : step;
-      },
+    replacing<typeof rules>('workflows/core/rules.ts', {
+      RULES: (honest) =>
+        honest.RULES.map((rule) =>
+          rule.name === 'unknown'
+            ? { ...rule, follows: () => ({ steps: [], end: { state: 'failed', reason: 'not_executed' } }) }
+            : rule,
+        ),
     }),
   ],
   'their-refund-is-none': [

@@ -23,7 +23,7 @@ test('a step that can never succeed, once money was sent, is not called a failur
   expect(view.parked).toMatchObject({
     reason: 'step_failed',
     actions: ['mark-completed', 'mark-failed', 'mark-refunded'],
-    evidence: { step: 'awaitStatus' },
+    evidence: { step: 'the lookup', code: 'cannot_be_asked' },
   });
   await handle.executeUpdate('resolve', { args: [{ action: 'mark-completed', note: 'it has it', actor: 'ada' }] });
   expect(((await handle.result()) as FlowReport).view.state).toBe('completed');

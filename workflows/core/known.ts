@@ -72,6 +72,8 @@ export interface Request {
   /** It was tried to write to a closed claim that the service has it all the same. */
   readonly proofWritten: boolean;
   readonly lookup: Reading<LookupSays> | null;
+  /** Why its lookup fails in a way that comes again; null: it can be asked. */
+  readonly unaskable: string | null;
   /** The lookup said the same for the whole confirmation window. */
   readonly windowOver: boolean;
   /** Status words that the lookup has shown, each once. */
@@ -88,6 +90,8 @@ export interface Request {
   readonly isOther: boolean;
   /** Its next send goes out even if the lookup cannot tell: the person who ordered it was shown that. */
   readonly unasked: boolean;
+  /** The store did not answer when another send was ordered: it may be open for one, and is closed to it again. */
+  readonly maybeOrdered: boolean;
   /** The store did not answer when an ordered send was to be taken back. */
   readonly holdBackFailed: boolean;
   readonly shown: ForPersons;
@@ -217,7 +221,9 @@ export interface Step {
   readonly stop?: StopEnd;
   /** Of `void`: what the service turned away is looked up before. */
   readonly looksFirst?: boolean;
-  /** Of `ask` and `follow`: a question is shown, so it is asked ever more slowly. */
+  /** Of `void`: a send of its own runs, and is waited for. */
+  readonly awaitsSend?: boolean;
+  /** A question is shown, so it is asked ever more slowly, and for as long as that takes. */
   readonly isParked?: boolean;
   /** Of `send`: it goes out although the lookup cannot tell. */
   readonly unasked?: boolean;
@@ -278,6 +284,8 @@ export type Result =
   | ({ readonly of: 'take-back' } & ClaimReading)
   | ({ readonly of: 'close' } & ClaimReading)
   | { readonly of: 'last-word'; readonly isClosed: boolean; readonly why: Cause | null }
+  /** A question to the service that is refused each time. */
+  | { readonly of: 'cannot-ask'; readonly why: string }
   /** Its patience is over; it may have been done. */
   | { readonly of: 'no-answer' };
 
@@ -312,6 +320,7 @@ export const NOT_SENT: Request = {
   unwritten: false,
   proofWritten: false,
   lookup: null,
+  unaskable: null,
   windowOver: false,
   words: [],
   saidToExist: false,
@@ -320,6 +329,7 @@ export const NOT_SENT: Request = {
   maybeTwice: false,
   isOther: false,
   unasked: false,
+  maybeOrdered: false,
   holdBackFailed: false,
   shown: NOTHING_SHOWN,
 };

@@ -2,18 +2,19 @@ import type { LookupSays, SentBefore } from '../../src/protocol/decisions.js';
 import { MAX_UNTRUSTED, openedIdOf, unopenedIdOf } from '../../src/protocol/events.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { wordsOfSameEnding } from '../../src/protocol/statuses.js';
-import type {
-  Action,
-  Answer,
-  ClaimReading,
-  Event,
-  Input,
-  Known,
-  NewOrder,
-  Order,
-  Request,
-  Result,
-  Step,
+import {
+  NOT_SENT,
+  type Action,
+  type Answer,
+  type ClaimReading,
+  type Event,
+  type Input,
+  type Known,
+  type NewOrder,
+  type Order,
+  type Request,
+  type Result,
+  type Step,
 } from './known.js';
 
 /** Adds one input to what is known. It judges nothing, and never throws. */
@@ -139,13 +140,8 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
       return wroteAnswer(known, request);
     case 'order-send':
       return orderedSend(known, step, result);
-    case 'take-back': {
-      const { claim, sent: sentBefore } = result;
-      // Of an attempt that had marked it already, the POST may be under way.
-      const underWayUntilMs = claim === 'sending' ? nowMs + known.settleMs : nowMs;
-      const change = { claim, sent: sentBefore, answer: 'unknown', holdBackFailed: false, underWayUntilMs } as const;
-      return inNewTurn(withRequest(known, request, change));
-    }
+    case 'take-back':
+      return tookBack(known, request, result, nowMs);
     case 'close': {
       const next = withRequest(known, request, { claim: result.claim, sent: result.sent });
       return inNewTurn(withOrder(next, step.order, { result: result.claim === 'void' ? 'void' : 'not-void' }));
@@ -154,6 +150,11 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
       return inNewTurn(
         withOrder(known, step.order, { result: result.isClosed ? 'closed' : 'not-closed', why: result.why }),
       );
+    case 'cannot-ask': {
+      const next = withRequest(noAnswer(known, step, askedAtMs), request, { unaskable: result.why });
+      // It comes again each time: only the first one is news.
+      return known.requests[request]?.unaskable === null ? inNewTurn(next) : next;
+    }
     case 'no-answer':
       return noAnswer(known, step, askedAtMs);
     default:
@@ -345,6 +346,24 @@ function orderedSend(known: Known, step: Step, result: Extract<Result, { of: 'or
   return inNewTurn(withRequest(next, step.request, open));
 }
 
+/** Of an attempt that had marked it already, the POST may be under way; not of an order that the store did not confirm. */
+function tookBack(known: Known, name: string, { claim, sent: sentBefore }: ClaimReading, nowMs: number): Known {
+  const before = known.requests[name] ?? NOT_SENT;
+  const underWayUntilMs = claim === 'sending' ? nowMs + known.settleMs : nowMs;
+  return inNewTurn(
+    withRequest(known, name, {
+      claim,
+      sent: sentBefore,
+      answer: 'unknown',
+      maybeOrdered: false,
+      holdBackFailed: false,
+      underWayUntilMs: before.maybeOrdered ? before.underWayUntilMs : underWayUntilMs,
+    }),
+  );
+}
+
+const UNANSWERED = 'neither the store nor the service answered';
+
 function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
   const { turn, request: name } = step;
   const request = known.requests[name];
@@ -357,7 +376,8 @@ function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
     case 'ask': {
       const before = request?.lookup?.says;
       const says = before === 'shown' || before === 'other' ? before : 'cannot-tell';
-      return withRequest(known, name, { lookup: { says, askedAtMs, turn } });
+      const shown = { ...(request?.shown ?? NOT_SENT.shown), asked: { asked: UNANSWERED } };
+      return withRequest(known, name, { lookup: { says, askedAtMs, turn }, shown });
     }
     case 'void':
       return { ...known, stop: { for: step.stop ?? 'expired', says: 'no-answer', turn, order: step.order ?? null } };
@@ -368,7 +388,11 @@ function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
         withRequest(known, name, request?.unwritten === true ? { unwritten: false } : { proofWritten: true }),
       );
     case 'order-send':
-      return inNewTurn(withOrder(withRequest(known, name, { repeat: 'unknown' }), step.order, { result: 'no-answer' }));
+      return inNewTurn(
+        withOrder(withRequest(known, name, { repeat: 'unknown', maybeOrdered: true }), step.order, {
+          result: 'no-answer',
+        }),
+      );
     case 'check':
     case 'send':
       return known;

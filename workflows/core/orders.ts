@@ -35,7 +35,7 @@ const refuse = ({ order }: Pick<Ordered, 'order'>, why: Cause): Reply => ({
 });
 const carryOut = ({ order }: Ordered): Reply => ({ says: { is: 'carried-out', order: order.id } });
 const isCancel = ({ order }: Ordered): boolean => order.action === 'cancel';
-const GOES_ON: Reply = {};
+const goesOn = (): Reply => ({});
 
 /** These end nothing and send nothing. */
 const HARMLESS: readonly string[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'trust-settlement'];
@@ -63,7 +63,7 @@ export const ORDER_RULES: readonly OrderRule[] = [
     name: 'order-closed',
     says: 'The store has closed the claim as not executed: the inbox, read last, decides what follows.',
     when: ({ v, order }) => order.result === 'void' && !v.is.reported,
-    follows: () => GOES_ON,
+    follows: goesOn,
   },
   {
     name: 'order-result',
@@ -81,7 +81,7 @@ export const ORDER_RULES: readonly OrderRule[] = [
     name: 'order-waits',
     says: 'While the question is checked once more, an order about it waits.',
     when: ({ v, situation, order }) => situation.isCheck === true && isAbout(v.known, order),
-    follows: () => GOES_ON,
+    follows: goesOn,
   },
   {
     name: 'moved-on',

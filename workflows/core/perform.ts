@@ -70,11 +70,13 @@ export async function perform(context: Context, step: Step, known: Known): Promi
     if (refusal !== null && step.do === 'check') return { of: 'check', prepared: null, refusal, claims: {} };
     if (refusal !== null && step.do === 'send') return { of: 'unsendable', refusal };
     // A refused question says nothing about money.
-    if (refusal !== null && (step.do === 'look' || step.do === 'look-status')) return { of: 'no-answer' };
+    if (refusal !== null && QUESTIONS.includes(step.do)) return { of: 'cannot-ask', why: refusal.detail };
     // A bug, not an ending: the workflow task fails, and the flow waits for a mended version.
     throw new Error(`unexpected failure of ${activityType}`, { cause: error });
   }
 }
+
+const QUESTIONS: readonly Step['do'][] = ['ask', 'look', 'follow', 'look-status'];
 
 /** Why the input cannot be sent: an error that comes again at every attempt. */
 function refusalIn({ cause }: ActivityFailure): Known['refusal'] {
@@ -99,7 +101,7 @@ function resultOf(context: Context, step: Step, known: Known): Promise<Result> {
     case 'look-status':
       return lookAtStatus(context, step, known);
     case 'read-inbox':
-      return inboxOf(context, known);
+      return inboxOf(context, step, known);
     case 'void':
       return voidAll(context, step, known);
     case 'write-answer':
@@ -301,10 +303,14 @@ function otherOf(ours: Facts, theirs: Facts): OtherRecord {
   return { differs, ours: pick(ours, differs), theirs: pick(theirs, differs) };
 }
 
-async function inboxOf(context: Context, known: Known): Promise<Result> {
+/** A person who was asked has all the time there is: then nothing is added to the history while the store is away. */
+const patienceOf = ({ isParked }: Step, ms: number): number | undefined => (isParked === true ? undefined : ms);
+
+async function inboxOf(context: Context, step: Step, known: Known): Promise<Result> {
   const [claim] = claimsOf(known);
   const order = { flowId: context.flowId, ...(claim === undefined ? {} : { claim }) };
-  return { of: 'read-inbox', events: await acts(context, STORE, 'Read the inbox', STORE_PATIENCE_MS).readInbox(order) };
+  const store = acts(context, STORE, 'Read the inbox', patienceOf(step, STORE_PATIENCE_MS));
+  return { of: 'read-inbox', events: await store.readInbox(order) };
 }
 
 const STOP_REASONS = { cancelled: 'cancelled', expired: 'expired', invalid: 'invalid_input' } as const;
@@ -318,14 +324,18 @@ async function voidAll(context: Context, step: Step, known: Known): Promise<Resu
     reason: step.stop === 'invalid' ? (known.refusal?.reason ?? 'invalid_input') : STOP_REASONS[step.stop ?? 'expired'],
     wasReset: wasReset(),
     reviewedEventIds: step.reviewed ?? [],
+    awaitsSend: step.awaitsSend === true,
     timeScale,
   };
-  const [ms, summary] =
-    step.looksFirst === true
-      ? [SETTLE_PATIENCE_MS, 'Void the claims, if the service shows nothing']
-      : [STORE_PATIENCE_MS, 'Void the claims, if nothing was sent'];
+  const looksFirst = step.looksFirst === true;
+  // Its own send ends by itself, and within that time.
+  const isLong = looksFirst || order.awaitsSend;
+  const summary = looksFirst ? 'Void the claims, if the service shows nothing' : 'Void the claims, if nothing was sent';
+  const ms = patienceOf(step, isLong ? SETTLE_PATIENCE_MS : STORE_PATIENCE_MS);
   const store = acts(context, STORE, summary, ms);
-  const found: Voided = await (step.looksFirst === true ? store.voidTurnedAwayFlow(order) : store.voidFlow(order));
+  const found: Voided = looksFirst
+    ? await store.voidTurnedAwayFlow({ ...order, questions: plan.requests.map(({ name }) => questionOf(known, name)) })
+    : await store.voidFlow(order);
   const read = plan.requests.map(({ name, operation }: RequestPlan) => [name, found.claims[operation]] as const);
   const claims = Object.fromEntries(read.flatMap(([name, claim]) => (claim === undefined ? [] : [[name, claim]])));
   return { of: 'void', isDone: found.isDone, claims, events: found.events };
@@ -371,8 +381,13 @@ async function orderSend(context: Context, step: Step, known: Known): Promise<Re
 }
 
 async function takeBack(context: Context, step: Step, known: Known): Promise<Result> {
-  const order = { actor: 'deadline', note: 'not sent again: the deadline passed, or an event came' };
-  const store = acts(context, STORE, 'Take back the order to send again', STORE_PATIENCE_MS);
+  const unconfirmed = known.orders.findLast(({ result }) => result === 'no-answer');
+  const order =
+    requestOf(known, step.request).maybeOrdered && unconfirmed !== undefined
+      ? { actor: unconfirmed.actor, note: 'not sent again: the store did not confirm the order' }
+      : { actor: 'deadline', note: 'not sent again: the deadline passed, or an event came' };
+  const patience = patienceOf(step, STORE_PATIENCE_MS);
+  const store = acts(context, STORE, 'Take back the order to send again', patience);
   return { of: 'take-back', ...(await store.takeOrderBack({ ...termsOf(known, step.request).claim, order })) };
 }
 

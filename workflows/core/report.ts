@@ -69,8 +69,7 @@ function evidenceOf(v: View, frame: Frame, { reason, about }: Question): Evidenc
     return { words: wordsOf(v), claimed: claimed.map(({ of }) => brief(of.event)) };
   }
   if (reason !== 'step_failed') return postIn(v);
-  const step = v.known.input === 'invalid' ? 'the check of the input' : 'the end of the flow';
-  return { step, ...shownCause(whyFailed(v)), ...claimedOf(v) };
+  return { step: stepFailed(v), ...shownCause(whyFailed(v)), ...claimedOf(v) };
 }
 
 function mismatchIn({ known, mismatches, requestPlan }: View, { reference }: Frame, about: string | null): Evidence {
@@ -103,8 +102,14 @@ const VETOED: Cause = {
 };
 const EXCLUDES: Cause = { code: 'proofs_exclude_one_another', text: 'what is proven excludes one another' };
 
+function stepFailed({ known, request }: View): string {
+  if (known.input === 'invalid') return 'the check of the input';
+  return request.unaskable === null ? 'the end of the flow' : 'the lookup';
+}
+
 function whyFailed(v: View): Cause {
   if (v.known.input === 'invalid') return { code: 'invalid_input', text: v.known.refusal?.detail ?? '' };
+  if (v.request.unaskable !== null) return { code: 'cannot_be_asked', text: v.request.unaskable };
   if (v.is.reported) return { code: 'event_reports_it', text: 'a trusted event says that the service has it' };
   return { code: 'store_unavailable', text: 'the store cannot say now whether money moved' };
 }

@@ -11,6 +11,7 @@ import {
   lookAtStatus,
   orderSend,
   readInbox,
+  readInboxOn,
   sendOf,
   step,
   stop,
@@ -79,9 +80,14 @@ const FIRST: readonly Rule[] = [
   },
   {
     name: 'take-back',
-    says: 'Another send was ordered and must not be made any more: the order is taken back before anything else.',
-    when: (v) => v.request.claim === 'ordered' && (v.is.overdue || v.known.input === 'invalid' || !maySend(v.post)),
-    follows: (v) => ({ steps: [takeBack(v)], ...(v.request.holdBackFailed ? { park: 'could_not_ask' as const } : {}) }),
+    says: 'Another send was ordered and must not be made any more, or the store did not say whether it was: that is taken back before anything else.',
+    when: (v) =>
+      v.request.maybeOrdered ||
+      (v.request.claim === 'ordered' && (v.is.overdue || v.known.input === 'invalid' || !maySend(v.post))),
+    follows: (v) =>
+      v.request.holdBackFailed
+        ? { steps: [takeBack(v)], park: 'could_not_ask' }
+        : { steps: [takeBack(v)], isCheck: true },
   },
   {
     name: 'write-answer',
@@ -93,7 +99,7 @@ const FIRST: readonly Rule[] = [
     name: 'differs',
     says: 'A trusted event differs from what we know: a person says whether it is of this payment.',
     when: (v) => v.mismatches.length > 0,
-    follows: (v) => ({ steps: askOn(v), park: 'event_mismatch', about: v.mismatches[0]?.of.event.id ?? '' }),
+    follows: (v) => ({ steps: [], park: 'event_mismatch', about: v.mismatches[0]?.of.event.id ?? '' }),
   },
   {
     name: 'expire',
@@ -162,6 +168,12 @@ const GENERAL: readonly Rule[] = [
     follows: (v) => endUnmoved(v, 'failed', 'failed_at_service'),
   },
   {
+    name: 'cannot-be-asked',
+    says: 'The lookup that would show more fails in a way that comes again: a person decides.',
+    when: (v) => v.request.unaskable !== null && (v.executed === 'shown' || v.request.claim === 'sending'),
+    follows: () => ({ steps: [], park: 'step_failed' }),
+  },
+  {
     name: 'look-at-hint',
     says: 'An event is a hint and the lookup is the truth: it is asked at once.',
     when: (v) => v.executed === 'shown' && v.is.hinted && !v.is.looked,
@@ -202,7 +214,7 @@ const GENERAL: readonly Rule[] = [
     says: 'A trusted event held it back: the inbox is read, for the event may not have reached the flow.',
     when: (v) => v.request.answer === 'held-back' && !v.is.inboxRead,
     follows: (v) =>
-      v.is.inboxAsked ? { steps: [readInbox(v)], park: 'could_not_ask' } : { steps: [readInbox(v)], isCheck: true },
+      v.is.inboxAsked ? { steps: [readInboxOn(v)], park: 'could_not_ask' } : { steps: [readInbox(v)], isCheck: true },
   },
   {
     name: 'held-back-for-good',
@@ -310,8 +322,9 @@ function whyOverdue(v: View): ParkReason {
   return isClaimed && !v.is.hasLookup ? 'unverified_settlement' : 'no_settlement';
 }
 
-function whyUnknown({ postStep, post }: View): ParkReason {
+function whyUnknown({ postStep, post, request }: View): ParkReason {
   if (postStep.do === 'park') return postStep.reason;
-  // A record that is missing at one moment is not missing for the whole window.
-  return parkReasonOf(post.lookup === 'absent' ? 'no-lookup' : post.lookup);
+  // Not asked yet; or a record that is missing at one moment, and not for the whole window.
+  const isOpen = request.lookup === null || (post.lookup === 'absent' && !post.windowOver);
+  return parkReasonOf(isOpen ? 'no-lookup' : post.lookup);
 }

@@ -24,18 +24,21 @@ export interface Situation {
 }
 
 export function step(what: StepName, request: string, turn?: number, more: Partial<Step> = {}): Step {
-  const id = [what, request, turn ?? '', more.stop ?? '', more.looksFirst === true ? 'looks' : '', more.order ?? '']
-    .join(' ')
-    .trim();
+  const { stop: end = '', looksFirst, isParked, order = '' } = more;
+  const ways = [looksFirst === true ? 'looks' : '', isParked === true ? 'parked' : ''];
+  const id = [what, request, turn ?? '', end, ...ways, order].join(' ').trim();
   return { id, do: what, request, turn: turn ?? 0, ...more };
 }
 
 /** Of this turn: what was read in an earlier one says nothing any more. */
 export const readInbox = ({ known }: View): Step => step('read-inbox', '', known.turn);
+/** A person has been asked, so it is tried for as long as the store is away. */
+export const readInboxOn = ({ known }: View): Step => step('read-inbox', '', known.turn, { isParked: true });
 export const look = ({ requestPlan, known }: View): Step => step('look', requestPlan.name, known.turn);
 export const lookAtStatus = ({ requestPlan, known }: View): Step => step('look-status', requestPlan.name, known.turn);
 export const writeAnswer = ({ requestPlan }: View): Step => step('write-answer', requestPlan.name);
-export const takeBack = ({ requestPlan }: View): Step => step('take-back', requestPlan.name);
+export const takeBack = ({ requestPlan, request }: View): Step =>
+  step('take-back', requestPlan.name, undefined, request.holdBackFailed ? { isParked: true } : {});
 export const orderSend = ({ requestPlan, known }: View): Step => step('order-send', requestPlan.name, known.turn);
 
 /** What runs goes on. */
@@ -62,14 +65,16 @@ export const askOn = (v: View): readonly Step[] => {
 
 /** As far as is known nothing was sent: the store says so, in the transaction that reads the inbox and voids the claims. */
 export function stop(v: View, end: StopEnd, order?: string): Situation {
-  const isTurnedAway = v.request.claim === 'reserved' && v.request.sent === 'turned-away';
+  const looksFirst = v.is.hasLookup && v.request.claim === 'reserved' && v.request.sent === 'turned-away';
   const more = {
     stop: end,
     ...(order === undefined ? {} : { order }),
-    ...(isTurnedAway && v.is.hasLookup ? { looksFirst: true } : {}),
+    ...(looksFirst ? { looksFirst } : {}),
+    ...(end === 'expired' && v.is.sending ? { awaitsSend: true } : {}),
+    ...(v.is.stopAsked ? { isParked: true } : {}),
   };
   const steps = [step('void', '', v.known.turn, more), ...sendOf(v)];
-  return v.is.stopAsked ? { steps, park: 'step_failed' } : { steps };
+  return v.is.stopAsked ? { steps, park: looksFirst ? 'could_not_ask' : 'step_failed' } : { steps };
 }
 
 /** An end that denies that money moved: no POST is under way, and the inbox, read after that, brings nothing new. */
@@ -78,6 +83,6 @@ export function endUnmoved(v: View, state: End['state'], reason: EndReason): Sit
   if (v.is.underWay) return { steps: [], wakeAtMs: underWayUntilMs };
   if (v.is.inboxRead && (v.known.inbox?.askedAtMs ?? 0) >= underWayUntilMs)
     return { steps: [], end: { state, reason } };
-  if (v.is.inboxAsked && !v.is.inboxRead) return { steps: [readInbox(v)], park: 'step_failed' };
+  if (v.is.inboxAsked && !v.is.inboxRead) return { steps: [readInboxOn(v)], park: 'step_failed' };
   return { steps: [readInbox(v)], isCheck: true };
 }

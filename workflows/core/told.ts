@@ -169,7 +169,7 @@ function notesOfStatus(plan: Plan, before: Known, input: Input, after: Known, no
   const notes: Note[] = [];
   if (now === 'shown' && then !== 'shown') notes.push(noteOfShown(plan, is));
   else if (isNowUnknown(was, is, input)) notes.push(noteOfUnknown(plan, is));
-  if (input.is === 'result' && input.result.of === 'close' && input.result.claim === 'void' && now === 'shown')
+  if (now === 'shown' && is.claim === 'void' && !(then === 'shown' && was.claim === 'void'))
     notes.push({ code: 'closed-and-reported', detail: 'its claim is closed, and a trusted event reports it' });
   return [
     ...notes,

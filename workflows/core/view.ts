@@ -69,7 +69,8 @@ export type Condition = keyof typeof CONDITIONS;
 export type Planted = Partial<Record<Condition, boolean>>;
 
 /** Of one request: it may have been sent. */
-export function mayBeSent({ answer, claim }: Request): boolean {
+export function mayBeSent({ answer, claim, sent }: Request): boolean {
+  if (claim === 'void' && sent === 'nothing') return false;
   const isUnsent = claim === 'free' || claim === 'reserved';
   return !isUnsent || (answer !== null && answer !== 'held-back');
 }
