@@ -11,9 +11,10 @@ import type { ActivityDeps } from './deps.js';
 import { retryLater, storing, withFallback } from './failures.js';
 import { createFlowStepActivities } from './flow-steps.js';
 import { createSettleActivities, type PostQuestion } from './settle-unknown.js';
+import { readInbox } from './read-inbox.js';
 import { createTurnedAwayActivities } from './turned-away.js';
 import type { ClaimRef, FlowPreparation, PreparationOrder } from './types.js';
-import { createVoidAllActivities } from './void-all.js';
+import { voidAll } from './void-all.js';
 
 /** What a transaction on a claim answers, in the words of the flow. */
 export interface ClaimAnswer extends Pick<ClaimState, 'sent'> {
@@ -24,10 +25,14 @@ export interface FlowChecked {
   readonly prepared: FlowPreparation;
   /** By the name of the step. */
   readonly claims: Readonly<Record<string, ClaimAnswer & { readonly repeat: Repeat }>>;
+  /** What the inbox holds, if an earlier run of the flow may have sent: that is not delivered again. */
+  readonly events: readonly FlowEvent[];
 }
 
 export interface VoidOrder extends UnsentOrder {
   readonly reviewedEventIds: readonly string[];
+  /** By their operation, as the flow knows them: what is so already is no news. */
+  readonly known: Readonly<Record<string, ClaimAnswer>>;
   /** A send of the flow runs: until it ends, its claim in `sending` is no news. */
   readonly awaitsSend: boolean;
   readonly timeScale: number;
@@ -50,7 +55,6 @@ export function createEngineActivities(deps: ActivityDeps) {
   const { claims } = deps.store;
   const old = createClaimActivities(deps);
   const steps = createFlowStepActivities(deps);
-  const ends = createVoidAllActivities(deps);
   const turnedAway = createTurnedAwayActivities(deps);
   const settling = createSettleActivities(deps);
   const answerOf = async (ref: ClaimRef): Promise<ClaimAnswer> => {
@@ -58,11 +62,12 @@ export function createEngineActivities(deps: ActivityDeps) {
     return toAnswer(found ?? { phase: 'absent', sent: 'nothing' });
   };
 
-  const voidFlow = async (order: VoidOrder, isNews: (claim: ClaimAnswer) => boolean): Promise<Voided> => {
-    const { isDone, claims: found, events } = await ends.voidAll(order);
+  const voidFlow = async (order: VoidOrder): Promise<Voided> => {
+    const { isDone, claims: found, events } = await voidAll(deps, order);
     const read = Object.fromEntries(found.map(({ operation, ...state }) => [operation, toAnswer(state)]));
     const hasCome = events.some(({ id, trusted }) => trusted && !order.reviewedEventIds.includes(openedIdOf(id)));
-    if (!isDone && !hasCome && !Object.values(read).some(isNews))
+    const isNews = Object.entries(read).some(([operation, claim]) => differs(claim, order.known[operation], order));
+    if (!isDone && !hasCome && !isNews)
       throw retryLater('not_voided', 'nothing shows yet whether its claims can be voided');
     return { isDone, claims: read, events };
   };
@@ -73,30 +78,28 @@ export function createEngineActivities(deps: ActivityDeps) {
       withFallback(async () => {
         const prepared = await steps.prepareFlow(order);
         const found = await Promise.all(
-          Object.entries(prepared.steps).map(
-            async ([step, { claim }]) =>
-              [step, { ...(await answerOf(claim)), repeat: deps.repeatSettingOf(claim.operation) }] as const,
-          ),
+          Object.entries(prepared.steps).map(async ([step, { claim }]) => {
+            const repeat = deps.repeatSettingOf(claim.operation);
+            return [step, { ...(await answerOf(claim)), repeat }] as const;
+          }),
         );
-        return { prepared, claims: Object.fromEntries(found) };
-      }),
-
-    /** Voids all claims of the flow, or none, in the transaction that reads its inbox. */
-    voidFlow: (order: VoidOrder): Promise<Voided> =>
-      voidFlow(order, ({ claim, sent }) => {
-        if (claim === 'sending') return !order.awaitsSend;
-        return claim !== 'free' && (claim !== 'reserved' || sent !== 'nothing');
+        const isFirst = found.every(([, { claim, sent }]) => isUnsent(claim) && sent === 'nothing');
+        const events = isFirst ? [] : await readInbox(deps, { flowId: order.flowId });
+        return { prepared, claims: Object.fromEntries(found), events };
       }),
 
     /**
-     * The same after a lookup of what the service turned away; what that shows is written to the claim. Tried again while
-     * nothing explains why they are not void.
+     * Voids all claims of the flow, or none, in the transaction that reads its inbox. Tried again while nothing explains
+     * why they are not void.
      */
+    voidFlow,
+
+    /** The same after a lookup of what the service turned away; what that shows is written to the claim. */
     async voidTurnedAwayFlow(order: LookingVoidOrder): Promise<Voided> {
       const { reason, timeScale } = order;
       for (const question of order.questions) await settling.lookAtPost(question);
       for (const claim of order.claims) await turnedAway.voidTurnedAway({ ...claim, reason, timeScale });
-      return voidFlow(order, ({ claim }) => claim !== 'free' && claim !== 'reserved');
+      return voidFlow(order);
     },
 
     /** Opens a claim in `sending` for another send. `isTaken`: the next send may be made, also if none was ever marked. */
@@ -126,3 +129,11 @@ export function createEngineActivities(deps: ActivityDeps) {
 }
 
 const toAnswer = ({ phase, sent }: ClaimState): ClaimAnswer => ({ claim: claimSays({ phase, sent }), sent });
+
+const isUnsent = (claim: ClaimSays): boolean => claim === 'free' || claim === 'reserved';
+
+function differs(now: ClaimAnswer, known: ClaimAnswer | undefined, { awaitsSend }: VoidOrder): boolean {
+  if (now.claim === 'sending' && awaitsSend) return false;
+  if (known === undefined || now.sent !== known.sent) return true;
+  return now.claim !== known.claim && !(isUnsent(now.claim) && isUnsent(known.claim));
+}

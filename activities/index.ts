@@ -1,26 +1,22 @@
 import { Context } from '@temporalio/activity';
-import { eventOfRow } from '../src/flows/event-of-row.js';
 import type { FlowEvent } from '../src/protocol/messages.js';
 import { createBridgeActivities } from './bridge-transfer.js';
 import { createCallbackActivities, createUndeliveredActivities } from './deliver-callback.js';
 import { createCardActivities } from './card-deposit.js';
-import { createClaimActivities, requireOwnDeployment } from './claims.js';
+import { createClaimActivities } from './claims.js';
 import type { ActivityDeps } from './deps.js';
 import { createEngineActivities } from './engine-steps.js';
 import { createFlowStepActivities } from './flow-steps.js';
 import { createInvoicePaidActivities } from './invoice-paid.js';
 import { createOrderActivities } from './orders.js';
+import { readInbox, type InboxOrder } from './read-inbox.js';
 import { createRefundActivities, createRefundInvoiceActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
 import { createTurnedAwayActivities } from './turned-away.js';
-import { createVoidAllActivities } from './void-all.js';
-import { readFailure, retryLater, storing, unmatched } from './failures.js';
+import { storing } from './failures.js';
 import { withHeartbeat } from './timing.js';
-import type { ClaimRef } from './types.js';
 import { queueOfActivity, type Queue } from '../src/protocol/task-queues.js';
 import { parkedMatterId, type MatterContent } from '../src/protocol/matters.js';
-import { MAX_UNTRUSTED } from '../src/protocol/events.js';
-import { referenceOfFlow } from '../src/protocol/vocabulary.js';
 
 /** Every activity of a worker that runs all flows. Their names are durable: running flows depend on them. */
 export function createActivities(deps: ActivityDeps) {
@@ -32,7 +28,6 @@ export function createActivities(deps: ActivityDeps) {
     ...createSettleActivities(deps),
     ...createClaimActivities(deps),
     ...createTurnedAwayActivities(deps),
-    ...createVoidAllActivities(deps),
     ...createOrderActivities(deps),
     ...createUpkeepActivities(deps),
     ...createFlowStepActivities(deps),
@@ -78,29 +73,7 @@ export type { ActivityDeps } from './deps.js';
 /** Activities that every kind of flow needs. */
 function createUpkeepActivities(deps: ActivityDeps) {
   return {
-    /**
-     * The trusted events of this flow that the inbox holds, and the latest untrusted ones: before an order, and for a
-     * last check. Retried while a webhook is still being matched that may be about this flow, and while a trusted event
-     * cannot be decrypted that a gateway may still deliver.
-     *
-     * @param order.claim one that the flow may send under: only a worker of its deployment has its inbox
-     */
-    async readInbox({ flowId, claim }: { flowId: string; claim?: ClaimRef }): Promise<readonly FlowEvent[]> {
-      if (claim !== undefined) await requireOwnDeployment(deps, claim);
-      try {
-        // First: a webhook that is matched meanwhile is read below.
-        if (await deps.store.inbox.hasToMatch(referenceOfFlow(flowId))) throw unmatched();
-        // A query of their own: a flood of forgeries must not hide the genuine ones.
-        const trusted = await deps.store.inbox.list({ flowId, trusted: true, limit: 200 });
-        const closed = trusted.find(({ state, unreadable }) => state === 'waiting' && unreadable !== undefined);
-        if (closed?.unreadable !== undefined) throw retryLater('unreadable_event', closed.unreadable);
-        const untrusted = await deps.store.inbox.list({ flowId, trusted: false, limit: MAX_UNTRUSTED });
-        // As the gateway would deliver them.
-        return [...untrusted, ...trusted].toReversed().flatMap((row) => eventOfRow(flowId, row) ?? []);
-      } catch (error) {
-        throw readFailure(error);
-      }
-    },
+    readInbox: (order: InboxOrder): Promise<readonly FlowEvent[]> => readInbox(deps, order),
 
     /** Asks Temporal to cancel this very execution, so that it can close as Cancelled. */
     async requestOwnCancel(order: { flowId: string }): Promise<void> {

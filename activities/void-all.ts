@@ -19,32 +19,28 @@ export interface VoidAllAnswer {
   readonly events: readonly FlowEvent[];
 }
 
-export function createVoidAllActivities(deps: ActivityDeps) {
-  return {
-    /**
-     * The last step of an end that says that nothing moved: voids all claims of the flow, or none if something has come
-     * that it has not judged, or if a POST of one may have been executed. Tried again while a webhook is matched that may
-     * be about this flow, and while a trusted event cannot be decrypted here.
-     */
-    async voidAll(order: VoidAllOrder): Promise<VoidAllAnswer> {
-      const { flowId, reason, reviewedEventIds } = order;
-      for (const claim of order.claims) await requireOwnDeployment(deps, claim);
-      const pin = await pinOf(deps);
-      return storing(async () => {
-        const { claims } = deps.store;
-        const all = unsentOf(deps, order, pin, await claims.ofFlow(flowId));
-        const found = await claims.voidAll(all, reason, { flowId, reviewedEventIds });
-        if (!found.isDone && found.hasToMatch) throw unmatched();
-        const unread = found.events.find(({ proof, state, unreadable }) => {
-          return proof !== null && state === 'waiting' && unreadable !== undefined;
-        });
-        if (!found.isDone && unread?.unreadable !== undefined) throw retryLater('unreadable_event', unread.unreadable);
-        return {
-          isDone: found.isDone,
-          claims: found.claims.map(({ operation, reference, phase, sent }) => ({ operation, reference, phase, sent })),
-          events: found.events.flatMap((row) => eventOfRow(flowId, row) ?? []),
-        };
-      });
-    },
-  };
+/**
+ * The last step of an end that says that nothing moved: voids all claims of the flow, or none if something has come that
+ * it has not judged, or if a POST of one may have been executed. Tried again while a webhook is matched that may be about
+ * this flow, and while a trusted event cannot be decrypted here.
+ */
+export async function voidAll(deps: ActivityDeps, order: VoidAllOrder): Promise<VoidAllAnswer> {
+  const { flowId, reason, reviewedEventIds } = order;
+  for (const claim of order.claims) await requireOwnDeployment(deps, claim);
+  const pin = await pinOf(deps);
+  return storing(async () => {
+    const { claims } = deps.store;
+    const all = unsentOf(deps, order, pin, await claims.ofFlow(flowId));
+    const found = await claims.voidAll(all, reason, { flowId, reviewedEventIds });
+    if (!found.isDone && found.hasToMatch) throw unmatched();
+    const unread = found.events.find(({ proof, state, unreadable }) => {
+      return proof !== null && state === 'waiting' && unreadable !== undefined;
+    });
+    if (!found.isDone && unread?.unreadable !== undefined) throw retryLater('unreadable_event', unread.unreadable);
+    return {
+      isDone: found.isDone,
+      claims: found.claims.map(({ operation, reference, phase, sent }) => ({ operation, reference, phase, sent })),
+      events: found.events.flatMap((row) => eventOfRow(flowId, row) ?? []),
+    };
+  });
 }

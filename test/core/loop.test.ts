@@ -83,6 +83,7 @@ const CHECKED: Result = {
   prepared: { windows: { settleMs: SETTLE_MS }, steps: { send: { facts: {} } } } as never,
   refusal: null,
   claims: {},
+  events: [],
 };
 const ACCEPTED: Result = { of: 'send', answer: 'accepted', shown: {}, ...NOTHING };
 const followed = (word: string): Result => ({ of: 'follow', lookup: 'shown', word, shown: {} });

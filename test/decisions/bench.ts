@@ -44,13 +44,12 @@ export async function startSend(bench: Stack, word: string, more: Record<string,
 export async function openDecisionBench(
   replaced: (service: Service) => Partial<Service>,
   more: Partial<ActivityDeps> = {},
-  workflowBundle?: string,
 ) {
   const sandbox = await openStack({ time: 'skipping', sandbox: { stepMs: 3_600_000 } });
   const service = { ...sandbox.deps.service, ...replaced(sandbox.deps.service) };
   // Its store has the time of its own flows.
   const { store: _, ...others } = sandbox.deps;
-  const bench: Stack = await openStack({ time: 'skipping', workflowBundle, deps: { ...others, ...more, service } });
+  const bench: Stack = await openStack({ time: 'skipping', deps: { ...others, ...more, service } });
   return {
     bench,
     executions: (operation: string, reference: string) => sandbox.executions(operation, reference),

@@ -5,7 +5,6 @@ import { defaultDeadlineSeconds } from '../../src/protocol/vocabulary.js';
 import { until } from '../harness/until.js';
 import { trusted } from '../harness/inputs.js';
 import { entriesOf, untilFlow } from '../harness/reports.js';
-import { bundleFor, onBothEngines } from '../harness/core-bundle.js';
 import { likeKinds } from '../harness/kinds.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import { startCardGateway, type CardGateway } from './cards/card-gateway.js';
@@ -34,11 +33,11 @@ const untilAllowed = (order: () => Promise<unknown>) =>
   );
 
 /** What holds for every kind whose POST has no lookup: only trusted events and people decide its end. */
-describe.each(onBothEngines(likeKinds('by-events')))('a $kind$engine', (kind) => {
+describe.each(likeKinds('by-events'))('a $kind', (kind) => {
   let bench: Stack;
   let cards: CardGateway;
   beforeAll(async () => {
-    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 }, workflowBundle: await bundleFor(kind) });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 } });
     cards = await startCardGateway(bench, { info() {}, warn() {}, error() {}, debug() {} });
   });
   afterAll(async () => {

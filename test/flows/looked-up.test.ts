@@ -4,7 +4,6 @@ import { flowOf } from '../../src/flows/index.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { trusted } from '../harness/inputs.js';
 import { flowInput } from '../harness/kind.js';
-import { bundleFor, onBothEngines } from '../harness/core-bundle.js';
 import { likeKinds } from '../harness/kinds.js';
 import { newReference } from '../harness/references.js';
 import { noted, untilFlow } from '../harness/reports.js';
@@ -17,13 +16,13 @@ const UNTRUSTED = { trusted: false, proof: null, source: 'webhook' } as const;
 type Handle = Awaited<ReturnType<Stack['startFlow']>>;
 
 /** What holds for every kind with one POST whose end the service's status lookup reports. */
-describe.each(onBothEngines(likeKinds('looked-up')))('a $kind$engine', (kind) => {
+describe.each(likeKinds('looked-up'))('a $kind', (kind) => {
   const { record, posts, open, fails } = kind;
   const post = posts[record as MoneyOperationName];
   const [amount = ''] = post?.booked ?? [];
   let bench: Stack;
   beforeAll(async () => {
-    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 5 }, workflowBundle: await bundleFor(kind) });
+    bench = await openStack({ time: 'skipping', sandbox: { stepMs: 5 } });
   });
   afterEach(() => bench.terminateAll());
   afterAll(() => bench.close());

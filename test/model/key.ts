@@ -25,6 +25,7 @@ export function keyOf(w: World): string {
       [...one.words].sort(),
       one.saidToExist,
       ahead(one.underWayUntilMs),
+      ahead(one.askUntilMs),
       one.repeat,
       one.maybeTwice,
       one.isOther,

@@ -63,7 +63,6 @@ export function moves(setting: Setting, w: World): readonly Move[] {
       attempt: null,
       slow: [],
       known: newKnownOf(setting, w.nowMs),
-      delivered: 0,
       read: 0,
     }),
   );
@@ -193,7 +192,8 @@ function eventOf({ known }: World, action: Action): string | null {
 
 /** Time stops at each moment that means something, to the flow or to the world. */
 function timeMoves({ setting, w, request, calm, can }: Here): void {
-  const openUntilMs = request.underWayUntilMs > w.nowMs ? request.underWayUntilMs : Number.POSITIVE_INFINITY;
+  const open = [request.underWayUntilMs, request.askUntilMs].filter((ms) => ms > w.nowMs);
+  const openUntilMs = Math.min(...open, Number.POSITIVE_INFINITY);
   const isBusy = w.known.running.length > 0;
   const nextMs = Math.min(
     w.decision.wakeAtMs ?? Number.POSITIVE_INFINITY,

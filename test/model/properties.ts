@@ -59,7 +59,7 @@ function brokenPark(setting: Setting, { known, nowMs, decision }: World): string
   // Asked within the window, a person could order what the POST overtakes.
   const isOpenQuestion =
     ['not_found_at_service', 'unknown_outcome'].includes(parked.reason) && request.answer !== 'held-back';
-  if (isOpenQuestion && nowMs < request.underWayUntilMs && !request.saidToExist && nowMs < known.deadlineAtMs)
+  if (isOpenQuestion && nowMs < request.askUntilMs && nowMs < known.deadlineAtMs)
     return `a person is asked (${parked.reason}) within the window`;
   return null;
 }

@@ -1,4 +1,4 @@
-import { closedByOrder, isInTheWay, voidedAll, type ClaimFacts } from '../../src/protocol/claim-table.js';
+import { closedByOrder, isInTheWay, sentOf, voidedAll, type ClaimFacts } from '../../src/protocol/claim-table.js';
 import type { LookupSays } from '../../src/protocol/decisions.js';
 import type { Result, Step } from '../../workflows/core/known.js';
 import type { Here } from './here.js';
@@ -28,11 +28,17 @@ export function stepMoves(here: Here, step: Step): void {
   switch (step.do) {
     case 'check': {
       const claims = { [requestPlanOf(setting).name]: { ...claimReading(w.post.claim), repeat: setting.repeat } };
-      calm('the input is valid', () => finish({ of: 'check', prepared: prepared(setting), refusal: null, claims }));
+      // Of a first run nothing is read: what comes is delivered to it.
+      const isFirst =
+        ['free', 'reserved'].includes(claimReading(w.post.claim).claim) && sentOf(w.post.claim) === 'nothing';
+      const events = isFirst ? [] : w.inbox;
+      calm('the input is valid', () =>
+        finish({ of: 'check', prepared: prepared(setting), refusal: null, claims, events }),
+      );
       const refusal = { reason: 'invalid_input', detail: '' } as const;
       // Settings may have changed since an earlier run, whose worker is not forgotten as long as that.
       if (w.post.zombie === null)
-        can('the input is invalid', () => finish({ of: 'check', prepared: null, refusal, claims }));
+        can('the input is invalid', () => finish({ of: 'check', prepared: null, refusal, claims, events: [] }));
       return;
     }
     case 'ask':
@@ -186,7 +192,7 @@ function ask(here: Here, step: Step): void {
   if (isNews) calm(`asking brings: claim ${now.claim}, lookup ${now.lookup}`, () => finish(now, recorded(here)));
   if (isLookup(setting) && isOpen(claim))
     fault('the lookup is refused each time', () => finish({ of: 'cannot-ask', why: 'a new contract' }));
-  if (request.windowOver || w.nowMs < request.underWayUntilMs) return;
+  if (request.windowOver || w.nowMs < request.askUntilMs) return;
   const through = (lookup: LookupSays, next: World = w) =>
     finish({ ...now, claim: 'sending', lookup, windowOver: true, isOther: false }, next);
   if (isNews) {
@@ -206,7 +212,7 @@ function ask(here: Here, step: Step): void {
 }
 
 function voidAll(here: Here, step: Step): void {
-  const { setting, w, calm, can, fault, finish } = here;
+  const { setting, w, calm, fault, finish } = here;
   const { claim, record } = w.post;
   // Anyone may start a flow whose input is invalid: it must not close the claim of another one.
   if (step.stop === 'invalid' && w.known.prepared === null && claim.phase === 'absent' && w.inbox.length === 0)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClaimActivities, pinOf } from '../../activities/claims.js';
-import { createVoidAllActivities } from '../../activities/void-all.js';
+import { voidAll } from '../../activities/void-all.js';
 import type { Store } from '../../src/store/store.js';
 import { depsOver } from './deciding-activities.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
@@ -89,11 +89,11 @@ describe('a flow that ends before its first send', () => {
   });
 
   it('voids every claim of its kind by voidAll, or none against an event that it has not judged, which it gets', async () => {
-    const voiding = createVoidAllActivities(depsOver(store, {}));
+    const deps = depsOver(store, {});
     const ended = { flowId, claims: [await claimOf('createInvoice')], done: [], reason: 'cancelled', wasReset: false };
     const event = anEvent({ flowId, proof: null, status: 'PENDING' });
     await store.inbox.receive(event);
-    const refused = await voiding.voidAll({ ...ended, reviewedEventIds: [] });
+    const refused = await voidAll(deps, { ...ended, reviewedEventIds: [] });
     expect(refused).toMatchObject({ isDone: false, events: [{ id: event.id, trusted: false }] });
     expect(refused.claims).toContainEqual({
       operation: 'payInvoice',
@@ -102,15 +102,15 @@ describe('a flow that ends before its first send', () => {
       sent: 'nothing',
     });
     expect(await phasesOf(flowId)).toEqual([]);
-    expect(await voiding.voidAll({ ...ended, reviewedEventIds: [event.id] })).toMatchObject({ isDone: true });
+    expect(await voidAll(deps, { ...ended, reviewedEventIds: [event.id] })).toMatchObject({ isDone: true });
     expect(await phasesOf(flowId)).toEqual(['void', 'void']);
   });
 
   it('is asked again by voidAll while a webhook under its reference is matched', async () => {
     await store.inbox.receive(anEvent({ source: 'webhook', flowId: null, reference: 'i1', toMatch: true }));
-    const voiding = createVoidAllActivities(depsOver(store, {}));
+    const deps = depsOver(store, {});
     const ended = { flowId, claims: [], done: [], reason: 'cancelled', wasReset: false, reviewedEventIds: [] };
-    await expect(voiding.voidAll(ended)).rejects.toMatchObject({ type: 'not_sent', nonRetryable: false });
+    await expect(voidAll(deps, ended)).rejects.toMatchObject({ type: 'not_sent', nonRetryable: false });
     expect(await phasesOf(flowId)).toEqual([]);
   });
 

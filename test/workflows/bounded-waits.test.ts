@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
+import type { WorkflowHandle } from '@temporalio/client';
 import { NotSentError } from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import type { FlowReport } from '../../src/protocol/messages.js';
-import { until } from '../harness/until.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';

@@ -29,10 +29,11 @@ export function decide(known: Known, plan: Plan, nowMs: number, { without, plant
   const v = view(known, plan, nowMs, planted);
   const rule = RULES.find((one: Rule) => one.name !== without && one.when(v));
   const situation: Situation = rule?.follows(v) ?? { steps: [] };
+  const { wakeAtMs } = situation;
   const decision: Omit<Decision, 'steps' | 'says' | 'end'> = {
     rule: rule?.name ?? '',
     orderRule: null,
-    wakeAtMs: situation.wakeAtMs ?? null,
+    wakeAtMs: wakeAtMs !== undefined && wakeAtMs > nowMs ? wakeAtMs : null,
   };
   if (situation.end !== undefined) {
     return { ...decision, steps: [], says: lastReplies(known, situation.end), end: situation.end };

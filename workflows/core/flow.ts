@@ -13,6 +13,7 @@ import {
 import { defaultDeadlineSeconds, UPDATES } from '../../src/protocol/vocabulary.js';
 import type { FlowReport, Outcome, PersonOrder, ResolveOrder, SubmitAnswer } from '../../src/protocol/messages.js';
 import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
+import { isFinal } from '../../src/protocol/statuses.js';
 import { untilProblem } from '../../src/protocol/until.js';
 import { readTime } from '../../src/readers/time.js';
 import { handedOn } from '../engine/activities.js';
@@ -71,11 +72,11 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
   const known = (): Known => loop.known();
   const report = (): FlowReport => reportOf(plan, frame, known(), told, outcome, Date.now());
   const shown = () => flowView(plan, frame, known(), told, outcome, Date.now());
+  const showDetails = (): void => setCurrentDetails(currentDetails(shown()));
   const say = (next: Told): void => {
-    if (next === told) return;
     const isLonger = next.timeline !== told.timeline;
     told = next;
-    if (isLonger) setCurrentDetails(currentDetails(shown()));
+    if (isLonger) showDetails();
   };
 
   const loop: Loop = createLoop(plan, carried?.known ?? newKnownOf(plan, rawInput, timeScale), {
@@ -96,7 +97,10 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     onLearnt: (before, input, after) => {
       say(tell(told, plan, before, input, after, Date.now()));
       if (before.prepared !== after.prepared) onPrepared(after);
-      if (before.parked !== after.parked) notices.show(after.parked);
+      if (before.parked !== after.parked) {
+        notices.show(after.parked);
+        showDetails();
+      }
     },
   });
 
@@ -141,13 +145,15 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
 
   /** Puts an order to the loop. @returns once it was carried out. @throws ApplicationFailure if it is refused */
   async function put(order: NewOrder): Promise<void> {
-    loop.take({ is: 'order', order });
+    if (outcome === null) loop.take({ is: 'order', order });
     const now = () => known().orders.find(({ id }) => id === order.id);
     // Bounded by the loop: each order is carried out or refused, by the store's answer or when the flow ends.
-    await condition(() => now()?.became != null);
+    await condition(() => now()?.became != null || outcome !== null);
     const done = now();
-    if (done?.became !== 'refused') return;
-    const { code, text } = done.why ?? { code: 'flow_moved_on', text: '' };
+    // It came together with what ended the flow.
+    if (done?.became == null) throw orderRefused('flow_ended', 'The flow has ended.');
+    if (done.became !== 'refused') return;
+    const { code, text } = done.why ?? { code: 'flow_moved_on', text: MOVED_ON };
     throw orderRefused(
       code,
       order.action === 'cancel'
@@ -215,10 +221,8 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     if (order.since !== undefined && order.since !== parked.since) throw orderRefused('flow_moved_on', MOVED_ON);
     if (known().orders.some(({ became }) => became === null))
       throw orderRefused('other_order_under_way', 'Another order is being carried out.');
-    const why = mayOrder(
-      known(),
-      newOrder(order.action as Action, order, { parkedSinceMs: known().parked?.sinceMs ?? null }),
-    );
+    const action = order.action as Action;
+    const why = mayOrder(known(), { action, parkedSinceMs: known().parked?.sinceMs ?? null });
     if (why !== null) throw orderRefused(why.code, `${why.text}.`);
     if (typeof order.note !== 'string' || order.note.trim() === '')
       throw orderRefused('no_note', 'A note that says why is needed.');
@@ -231,7 +235,9 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
   function eventIdOf({ action, eventId }: ResolveOrder): string | null {
     if (action === 'accept-event' || action === 'dismiss-event') return known().parked?.about ?? null;
     if (action !== 'trust-settlement') return null;
-    return eventId ?? view(known(), plan, Date.now()).claimed.at(-1)?.of.event.id ?? null;
+    // What the person was shown: those that report an end.
+    const claimed = view(known(), plan, Date.now()).claimed.filter(({ meaning }) => isFinal(meaning));
+    return eventId ?? claimed.at(-1)?.of.event.id ?? null;
   }
 
   // A cancel in the UI is an order that may be refused: it must not abort the flow's steps.
@@ -263,6 +269,11 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
   });
 
   return CancellationScope.nonCancellable(async () => {
+    if (carried !== undefined) {
+      // The run before has shown them, and its reminders ended with it.
+      showDetails();
+      if (known().parked !== null) notices.show(known().parked);
+    }
     let end = await loop.run();
     while (end === 'continue') {
       continuesAsNew = true;

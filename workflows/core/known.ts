@@ -82,6 +82,8 @@ export interface Request {
   readonly saidToExist: boolean;
   /** Until then a POST of it may be under way, ms. */
   readonly underWayUntilMs: number;
+  /** Until then it is asked before a person is, ms: also if the service said that it knows the reference. */
+  readonly askUntilMs: number;
   /** Whether the service is set to take a repeat; `unknown`: not any more, a person decides. */
   readonly repeat: Repeat;
   /** More than one POST of it may have left. */
@@ -243,6 +245,7 @@ export type Result =
       readonly prepared: FlowPreparation | null;
       readonly refusal: Known['refusal'];
       readonly claims: Readonly<Record<string, ClaimReading>>;
+      readonly events: readonly FlowEvent[];
     }
   | {
       readonly of: 'send';
@@ -325,6 +328,7 @@ export const NOT_SENT: Request = {
   words: [],
   saidToExist: false,
   underWayUntilMs: 0,
+  askUntilMs: 0,
   repeat: 'unknown',
   maybeTwice: false,
   isOther: false,

@@ -163,10 +163,15 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
 }
 
 /** An earlier run of the flow may have sent: what its claims say comes with the check. */
-function checked(known: Known, { prepared, refusal, claims }: Extract<Result, { of: 'check' }>, nowMs: number): Known {
+function checked(
+  known: Known,
+  { prepared, refusal, claims, events }: Extract<Result, { of: 'check' }>,
+  nowMs: number,
+): Known {
   const settleMs = prepared === null ? known.settleMs : Math.ceil(prepared.windows.settleMs * known.timeScale);
   const next = inNewTurn({ ...known, prepared, refusal, settleMs, input: refusal === null ? 'valid' : 'invalid' });
-  return Object.entries(claims).reduce((now, [name, found]) => readFirst(now, name, found, nowMs), next);
+  const read = Object.entries(claims).reduce((now, [name, found]) => readFirst(now, name, found, nowMs), next);
+  return takeEvents(read, events, nowMs);
 }
 
 const ANSWER_OF = { answered: 'accepted', rejected: 'rejected', void: 'void', sending: 'unknown' } as const;
@@ -218,6 +223,7 @@ function sent(known: Known, name: string, result: Sent, nowMs: number): Known {
   const staysOrdered = answer === 'held-back' && before.claim === 'ordered';
   const claim = isKept || staysOrdered ? before.claim : CLAIM_AFTER[answer];
   const mayBeUnderWay = answer === 'unknown' || (answer === 'given-up' && claim !== 'void');
+  const isAsked = mayBeUnderWay || answer === 'duplicate';
   return inNewTurn(
     withRequest(known, name, {
       claim,
@@ -228,6 +234,7 @@ function sent(known: Known, name: string, result: Sent, nowMs: number): Known {
       saidToExist: before.saidToExist || answer === 'duplicate',
       // If the service said that it knows the reference, or if nothing was sent, nothing is under way.
       underWayUntilMs: mayBeUnderWay ? nowMs + known.settleMs : nowMs,
+      askUntilMs: isAsked ? nowMs + known.settleMs : nowMs,
       repeat: result.repeat ?? 'unknown',
       maybeTwice:
         before.maybeTwice || result.isRepeat || answer === 'unknown' || answer === 'duplicate' || answer === 'given-up',
@@ -349,7 +356,10 @@ function orderedSend(known: Known, step: Step, result: Extract<Result, { of: 'or
 /** Of an attempt that had marked it already, the POST may be under way; not of an order that the store did not confirm. */
 function tookBack(known: Known, name: string, { claim, sent: sentBefore }: ClaimReading, nowMs: number): Known {
   const before = known.requests[name] ?? NOT_SENT;
-  const underWayUntilMs = claim === 'sending' ? nowMs + known.settleMs : nowMs;
+  const untilMs = claim === 'sending' ? nowMs + known.settleMs : nowMs;
+  const { underWayUntilMs, askUntilMs } = before.maybeOrdered
+    ? before
+    : { underWayUntilMs: untilMs, askUntilMs: untilMs };
   return inNewTurn(
     withRequest(known, name, {
       claim,
@@ -357,7 +367,8 @@ function tookBack(known: Known, name: string, { claim, sent: sentBefore }: Claim
       answer: 'unknown',
       maybeOrdered: false,
       holdBackFailed: false,
-      underWayUntilMs: before.maybeOrdered ? before.underWayUntilMs : underWayUntilMs,
+      underWayUntilMs,
+      askUntilMs,
     }),
   );
 }

@@ -31,8 +31,9 @@ export interface Loop {
   readonly run: () => Promise<End | 'continue'>;
 }
 
-/** These may be begun again in another run: they only ask. */
-const ASKS: readonly Step['do'][] = ['ask', 'follow'];
+/** These may be begun again in another run: they only ask, or a person was asked and they are tried without an end. */
+const ASKS: readonly Step['do'][] = ['ask', 'follow', 'look', 'look-status', 'read-inbox'];
+const mayBeBegunAgain = (step: Step): boolean => ASKS.includes(step.do) || step.isParked === true;
 
 /**
  * The one loop: what came in becomes known; decide; report; begin what is wanted and does not run; give up what runs and is
@@ -86,9 +87,7 @@ export function createLoop(plan: Plan, begun: Known, host: Host): Loop {
   }
 
   const mayContinue = (): boolean =>
-    inputs.length === 0 &&
-    known.running.every((step) => ASKS.includes(step.do)) &&
-    known.orders.every(({ became }) => became !== null);
+    inputs.length === 0 && known.running.every(mayBeBegunAgain) && known.orders.every(({ became }) => became !== null);
 
   return {
     take: (input) => void inputs.push(input),

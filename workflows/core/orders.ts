@@ -178,7 +178,7 @@ const POST_REASONS: readonly ParkReason[] = [
 ];
 
 /** Refused at once, which leaves nothing in the history: what no flow in this state can carry out. Null: it is taken. */
-export function mayOrder(known: Known, order: NewOrder): Cause | null {
+export function mayOrder(known: Known, order: Pick<NewOrder, 'action' | 'parkedSinceMs'>): Cause | null {
   if (order.action === 'cancel') return null;
   if (known.parked === null) return NOT_PARKED;
   if (!isAbout(known, { ...order, action: known.parked.actions[0] ?? order.action })) return MOVED_ON;

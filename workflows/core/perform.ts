@@ -5,7 +5,7 @@ import {
   TimeoutFailure,
   type ActivityOptions,
 } from '@temporalio/workflow';
-import type { Voided } from '../../activities/engine-steps.js';
+import type { ClaimAnswer, Voided } from '../../activities/engine-steps.js';
 import type {
   ClaimRef,
   Facts,
@@ -67,7 +67,8 @@ export async function perform(context: Context, step: Step, known: Known): Promi
     const isTriedAgain = cause instanceof ApplicationFailure && cause.nonRetryable !== true;
     if (cause instanceof TimeoutFailure || isTriedAgain) return { of: 'no-answer' };
     const refusal = refusalIn(error);
-    if (refusal !== null && step.do === 'check') return { of: 'check', prepared: null, refusal, claims: {} };
+    if (refusal !== null && step.do === 'check')
+      return { of: 'check', prepared: null, refusal, claims: {}, events: [] };
     if (refusal !== null && step.do === 'send') return { of: 'unsendable', refusal };
     // A refused question says nothing about money.
     if (refusal !== null && QUESTIONS.includes(step.do)) return { of: 'cannot-ask', why: refusal.detail };
@@ -141,10 +142,8 @@ const claimsOf = ({ prepared }: Known): readonly ClaimRef[] =>
 async function check(context: Context): Promise<Result> {
   const order = preparationOf(context, context.rawInput);
   // Bounded by CHECK, and then by the deadline.
-  const { prepared, claims } = await checkAtOnce('checkFlow', order, () =>
-    acts(context, READ, 'Check the input').checkFlow(order),
-  );
-  return { of: 'check', prepared, refusal: null, claims };
+  const checked = await checkAtOnce('checkFlow', order, () => acts(context, READ, 'Check the input').checkFlow(order));
+  return { of: 'check', refusal: null, ...checked };
 }
 
 async function send(context: Context, step: Step, known: Known): Promise<Result> {
@@ -222,7 +221,7 @@ async function ask(context: Context, step: Step, known: Known): Promise<Result> 
   const { timeScale } = context;
   const request = requestOf(known, step.request);
   const isParked = step.isParked === true;
-  const leftMs = Math.max(0, request.underWayUntilMs - (step.beganAtMs ?? 0));
+  const leftMs = Math.max(0, request.askUntilMs - (step.beganAtMs ?? 0));
   const found = await acts(
     context,
     POLL,
@@ -232,7 +231,10 @@ async function ask(context: Context, step: Step, known: Known): Promise<Result> 
     // Still in its window, it is asked as before.
     windowMs: isParked && leftMs === 0 ? Math.ceil(LOOK_WHILE_PARKED_MS * timeScale) : leftMs,
     timeScale,
-    ...(isParked && leftMs === 0 ? { parkedWith: request.lookup?.says ?? 'cannot-tell' } : {}),
+    // What the person was shown is no news.
+    ...(isParked && (leftMs === 0 || request.lookup?.says === 'other')
+      ? { parkedWith: request.lookup?.says ?? 'cannot-tell' }
+      : {}),
   });
   return looked('ask', found, request);
 }
@@ -313,6 +315,11 @@ async function inboxOf(context: Context, step: Step, known: Known): Promise<Resu
   return { of: 'read-inbox', events: await store.readInbox(order) };
 }
 
+function claimOf(known: Known, name: string): ClaimAnswer {
+  const { claim, sent: sentBefore } = requestOf(known, name);
+  return { claim, sent: sentBefore };
+}
+
 const STOP_REASONS = { cancelled: 'cancelled', expired: 'expired', invalid: 'invalid_input' } as const;
 
 async function voidAll(context: Context, step: Step, known: Known): Promise<Result> {
@@ -324,6 +331,7 @@ async function voidAll(context: Context, step: Step, known: Known): Promise<Resu
     reason: step.stop === 'invalid' ? (known.refusal?.reason ?? 'invalid_input') : STOP_REASONS[step.stop ?? 'expired'],
     wasReset: wasReset(),
     reviewedEventIds: step.reviewed ?? [],
+    known: Object.fromEntries(plan.requests.map(({ name, operation }) => [operation, claimOf(known, name)])),
     awaitsSend: step.awaitsSend === true,
     timeScale,
   };
@@ -332,7 +340,8 @@ async function voidAll(context: Context, step: Step, known: Known): Promise<Resu
   const isLong = looksFirst || order.awaitsSend;
   const summary = looksFirst ? 'Void the claims, if the service shows nothing' : 'Void the claims, if nothing was sent';
   const ms = patienceOf(step, isLong ? SETTLE_PATIENCE_MS : STORE_PATIENCE_MS);
-  const store = acts(context, STORE, summary, ms);
+  // To look several times takes longer than an attempt with the store alone.
+  const store = acts(context, looksFirst ? READ : STORE, summary, ms);
   const found: Voided = looksFirst
     ? await store.voidTurnedAwayFlow({ ...order, questions: plan.requests.map(({ name }) => questionOf(known, name)) })
     : await store.voidFlow(order);

@@ -103,8 +103,9 @@ const VETOED: Cause = {
 const EXCLUDES: Cause = { code: 'proofs_exclude_one_another', text: 'what is proven excludes one another' };
 
 function stepFailed({ known, request }: View): string {
-  if (known.input === 'invalid') return 'the check of the input';
-  return request.unaskable === null ? 'the end of the flow' : 'the lookup';
+  if (known.input !== 'valid') return 'the check of the input';
+  if (request.unaskable !== null) return 'the lookup';
+  return known.inbox?.says === 'cannot-tell' ? 'the reading of the inbox' : 'the end of the flow';
 }
 
 function whyFailed(v: View): Cause {

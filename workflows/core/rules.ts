@@ -231,11 +231,10 @@ const GENERAL: readonly Rule[] = [
   {
     name: 'wait-for-window',
     says: 'Its outcome is unknown: claim and lookup are asked for the whole confirmation window.',
-    when: (v) =>
-      v.postStep.do === 'ask-on' && !v.is.overdue && v.nowMs < v.request.underWayUntilMs + v.known.patienceMs,
+    when: (v) => v.postStep.do === 'ask-on' && !v.is.overdue && v.nowMs < v.request.askUntilMs + v.known.patienceMs,
     follows: (v) => ({
       steps: [ask(v)],
-      wakeAtMs: Math.min(v.request.underWayUntilMs + v.known.patienceMs, v.known.deadlineAtMs),
+      wakeAtMs: Math.min(v.request.askUntilMs + v.known.patienceMs, v.known.deadlineAtMs),
     }),
   },
   {

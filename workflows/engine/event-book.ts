@@ -161,7 +161,8 @@ function eventsAskedAbout({ evidence }: Parked, action: string): readonly string
 }
 
 function idsOf(shown: unknown): readonly string[] {
-  return (shown as readonly { readonly id: string }[]).map(({ id }) => id);
+  // Nothing is shown of an event about which a person has just decided.
+  return ((shown ?? []) as readonly ({ readonly id: string } | undefined)[]).flatMap((event) => event?.id ?? []);
 }
 
 /** The event of a `trust-settlement` that `validateEventChoice` let pass. */

@@ -1,7 +1,9 @@
 import { Client } from '@temporalio/client';
 import { flowIdOf, TASK_QUEUE, workflowTypeOf } from '../../../src/protocol/vocabulary.js';
 import { transferInput } from '../../harness/inputs.js';
-import { HUNDREDTH, overdueRefund, parked, resolve, type Scenes } from '../scene.js';
+import { untilFlow } from '../../harness/reports.js';
+import { until } from '../../harness/until.js';
+import { HUNDREDTH, overdueRefund, parked, resolve, untilContinued, type Scenes } from '../scene.js';
 
 const AWAY = { kind: 'error-before', status: 503 };
 
@@ -16,6 +18,57 @@ export const rare: Scenes = {
       const flow = await on.startKind('crypto-send', reference, HUNDREDTH);
       await parked(flow, 'could_not_ask');
       await resolve(flow, 'close-not-executed');
+      return flow;
+    },
+  },
+
+  'crypto-send-marked-as-failed': {
+    ends: 'failed',
+    reason: 'closed_by_person',
+    async play(on, reference) {
+      await on.sandbox('/scenarios', { reference, ending: 'never' });
+      const flow = await on.startKind('crypto-send', reference, { ...HUNDREDTH, deadlineSeconds: 300 });
+      await parked(flow, 'no_settlement');
+      await resolve(flow, 'mark-failed');
+      return flow;
+    },
+  },
+
+  'crypto-send-taken-back': {
+    ends: 'failed',
+    reason: 'not_executed',
+    async play(on, reference) {
+      const rule = { operation: 'sendCrypto', reference };
+      await on.sandbox('/faults', { ...rule, kind: 'reset-before', first: 1 });
+      const flow = await on.startKind('crypto-send', reference, { ...HUNDREDTH, deadlineSeconds: 600 });
+      await parked(flow, 'not_found_at_service');
+      await on.sandbox('/faults', { ...rule, kind: 'rate-limited', retryAfterSeconds: 600 });
+      await resolve(flow, 'send-again');
+      await untilFlow(flow, ({ view }) => view.state === 'running');
+      // At its deadline.
+      await parked(flow, 'not_found_at_service');
+      await until('the order to be taken', () =>
+        resolve(flow, 'close-not-executed').then(
+          () => true,
+          () => false,
+        ),
+      );
+      return flow;
+    },
+  },
+
+  'crypto-send-continued-as-new': {
+    ends: 'failed',
+    reason: 'not_executed',
+    async play(on, reference) {
+      await on.sandbox('/faults', { operation: 'sendCrypto', kind: 'reset-before', first: 1, reference });
+      const flow = await on.startKind('crypto-send', reference, HUNDREDTH);
+      await parked(flow, 'not_found_at_service');
+      const latest = on.client.workflow.getHandle(flow.workflowId);
+      // Empty ones count, too, and make a small file.
+      for (let signals = 0; signals <= 180; signals += 1) await latest.signal('events', []);
+      await untilContinued(latest, flow.firstExecutionRunId);
+      await resolve(latest, 'close-not-executed');
       return flow;
     },
   },
