@@ -224,8 +224,9 @@ describe('a send whose outcome is unknown', () => {
     const { handle } = await start('all-away');
     await parked(handle);
     const { claims } = decisions.store;
+    jest.spyOn(claims, 'closeNotExecuted').mockImplementation(away);
     jest.spyOn(claims, 'get').mockImplementation(away);
-    await Promise.all([refusedAs('flow_moved_on', handle, 'close-not-executed'), decisions.bench.pass(READING_MS)]);
+    await Promise.all([refusedAs('store_unavailable', handle, 'close-not-executed'), decisions.bench.pass(READING_MS)]);
     await decisions.bench.pass(READING_MS);
     const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'could_not_ask');
     expect(view.parked?.evidence).toMatchObject({ claim: 'sending', asked: expect.any(String) });

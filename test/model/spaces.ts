@@ -62,18 +62,20 @@ export const DEEP: readonly Space[] = [
   ...ofEach(bounds(1, 1, 1, { isSlow: true })),
 ];
 
-/** For the plants: each is looked for in these, in their order, until it is found. */
+/** For the plants: each is looked for in these, the small ones first, until it is found. */
 export const FOR_PLANTS: readonly Space[] = [
   ...ofEach(bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)),
-  ...ofEach(bounds(1, 0, 1), bounds(0, 1, 1)),
+  ...ofEach(bounds(1, 0, 1), bounds(0, 1, 1), bounds(2, 0, 0)),
   ...of(
     'bank-withdrawal',
     bounds(1, 1, 0),
-    bounds(2, 0, 0, SETTINGS[0]),
     bounds(1, 1, 0, SETTINGS[0]),
+    bounds(2, 0, 1),
     bounds(0, 1, 1, { isSlow: true }),
   ),
-  ...of('crypto-send', bounds(2, 0, 0, SETTINGS[1]), bounds(1, 1, 0), bounds(1, 1, 1)),
+  ...of('crypto-send', bounds(2, 0, 0, SETTINGS[1]), bounds(1, 1, 0), bounds(0, 1, 1, { isSlow: true })),
+  ...of('bank-withdrawal', bounds(1, 1, 1)),
+  ...of('crypto-send', bounds(2, 0, 1)),
 ];
 
 export const nameOf = ({ kind, faults, events, orders, repeat, isSlow }: Space): string =>

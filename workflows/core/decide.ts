@@ -1,7 +1,7 @@
 import type { ParkAction, ParkReason } from '../../src/protocol/vocabulary.js';
 import { PARK_ACTIONS } from '../../src/protocol/vocabulary.js';
 import type { Input, Known, Question, Step } from './known.js';
-import { lastReplies, ORDER_RULES, type OrderRule } from './orders.js';
+import { isSameDoubt, lastReplies, ORDER_RULES, type OrderRule } from './orders.js';
 import type { Plan } from './plan.js';
 import { RULES, type Rule } from './rules.js';
 import type { End, Situation } from './situation.js';
@@ -66,6 +66,8 @@ function questionOf(v: View, { park, about, isCheck }: Situation): Omit<Question
   const request = v.requestPlan.name;
   if (parked !== null && park === parked.reason && (about ?? null) === parked.about && request === parked.request)
     return undefined;
+  // The order answers what was shown.
+  if (v.order !== undefined && isSameDoubt(parked?.reason, park)) return undefined;
   const actions = PARK_ACTIONS[park].filter((action) => !impossible(v, park).includes(action));
   return {
     reason: park,

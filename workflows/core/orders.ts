@@ -1,8 +1,8 @@
 import type { Cause } from '../../src/protocol/causes.js';
 import { orderRefusal, POST_ORDERS, refusalOf, type PostOrder } from '../../src/protocol/legal-orders.js';
-import type { ParkReason } from '../../src/protocol/vocabulary.js';
+import { PARK_ACTIONS, type ParkReason } from '../../src/protocol/vocabulary.js';
 import type { End } from './situation.js';
-import type { Input, Known, NewOrder, Order, Step } from './known.js';
+import type { Action, Input, Known, NewOrder, Order, Step } from './known.js';
 import { look, lookAtStatus, readInbox, step, stop, type Situation } from './situation.js';
 import { mayBeSent, type View } from './view.js';
 
@@ -88,7 +88,7 @@ export const ORDER_RULES: readonly OrderRule[] = [
     says: 'An order answers the question that its person saw: if that has changed, it is refused.',
     when: ({ v: { known }, situation, order }) =>
       !isAbout(known, order) ||
-      situation.park !== known.parked?.reason ||
+      !isSameQuestion(known.parked?.reason, situation.park, order.action) ||
       (situation.about ?? null) !== (known.parked?.about ?? null) ||
       !(known.parked?.actions ?? []).some((action) => action === order.action),
     follows: (o) => refuse(o, o.v.endings.length > 0 ? DECIDED : MOVED_ON),
@@ -147,6 +147,14 @@ const IN_WINDOW: readonly string[] = ['send-again', 'close-not-executed'];
 
 const isAbout = ({ parked }: Known, { parkedSinceMs, action }: Pick<Order, 'parkedSinceMs' | 'action'>): boolean =>
   parked !== null && parked.sinceMs === parkedSinceMs && parked.actions.some((one) => one === action);
+
+/** Each of these asks what became of a POST: between them goes a lookup that answers at one moment and not at another. */
+const DOUBTS: readonly (ParkReason | undefined)[] = ['unknown_outcome', 'not_found_at_service', 'could_not_ask'];
+export const isSameDoubt = (one: ParkReason | undefined, other: ParkReason | undefined): boolean =>
+  DOUBTS.includes(one) && DOUBTS.includes(other);
+
+const isSameQuestion = (shown: ParkReason | undefined, now: ParkReason | undefined, action: Action): boolean =>
+  shown === now || (isSameDoubt(shown, now) && now !== undefined && PARK_ACTIONS[now].some((one) => one === action));
 
 /** Where it cannot be asked (an invalid input has no claim that we could name), the store alone decides. */
 const isLookedAt = (v: View): boolean =>

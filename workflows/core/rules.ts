@@ -238,6 +238,12 @@ const GENERAL: readonly Rule[] = [
     }),
   },
   {
+    name: 'look-at-its-end',
+    says: 'The window is over, and asking has brought no answer: claim and lookup are asked once more, and a person is shown that.',
+    when: (v) => v.postStep.do === 'ask-on' && v.nowMs >= v.request.askUntilMs && isUnasked(v),
+    follows: (v) => ({ steps: [look(v)], isCheck: true }),
+  },
+  {
     name: 'repeat',
     says: 'The setting allows a repeat: the inbox is read, and another send is ordered.',
     when: (v) => v.postStep.do === 'repeat' && v.known.parked === null && !(v.is.inboxAsked && !v.is.inboxRead),
@@ -308,6 +314,9 @@ const isAgreed = ({ endings, ours, request }: View): boolean =>
 const isAnswerMissing = ({ post, request }: View): boolean =>
   (post.trusted === 'shown' && request.claim !== 'answered') ||
   (request.byClaim && (request.claim === 'answered' || request.claim === 'rejected'));
+
+/** Neither answered since the window is over. */
+const isUnasked = ({ request: { lookup, askUntilMs } }: View): boolean => (lookup?.askedAtMs ?? -1) < askUntilMs;
 
 /** Claim and lookup were asked since its send. */
 const isLookedFor = ({ request }: View): boolean => request.lookup !== null;
