@@ -1,9 +1,19 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import type { CauseCode } from '../../src/protocol/causes.js';
-import { NotSentError, UnknownOutcomeError } from '../../src/service-client/index.js';
+import { UnknownOutcomeError } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
-import { ended, gate, inInbox, openDecisionBench, parked, refused, resolve, startSend } from '../decisions/bench.js';
+import {
+  ended,
+  gate,
+  inInbox,
+  openDecisionBench,
+  parked,
+  refused,
+  resolve,
+  startSend,
+  stoppable,
+} from '../decisions/bench.js';
 import { trusted } from '../harness/inputs.js';
 import { noted, untilFlow } from '../harness/reports.js';
 import { until } from '../harness/until.js';
@@ -13,8 +23,6 @@ type Send = (body: Parameters<Service['sendCrypto']>[0], service: Service) => Pr
 
 const MINUTE_MS = 60_000;
 const LONG = { deadlineSeconds: 2_592_000 };
-/** No connection to the service: each attempt is proven not sent, and repeated soon. */
-const unreachable = (): Promise<never> => Promise.reject(new NotSentError('sendCrypto', 'refused'));
 const lost = (): Promise<never> => Promise.reject(new UnknownOutcomeError('sendCrypto', 'timeout'));
 const away = (): Promise<never> => Promise.reject(new StoreUnavailableError('AWAY', 'database'));
 const refusal = (type: CauseCode) => ({ cause: { type } });
@@ -24,6 +32,7 @@ const cancel = (handle: WorkflowHandle) => handle.executeUpdate('cancel', { args
 describe('a crypto send', () => {
   let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
   let sending: ((...request: Parameters<Send>) => Promise<never>) | undefined;
+  let money: ReturnType<typeof stoppable>;
   let looks = 0;
   let mayLook: ReturnType<typeof gate> | undefined;
   beforeAll(async () => {
@@ -35,19 +44,22 @@ describe('a crypto send', () => {
         return service.getCryptoSend(reference);
       },
     }));
+    money = stoppable(decisions, 'sendCrypto');
   });
   afterEach(() => {
     jest.restoreAllMocks();
+    money.goOn();
     mayLook?.open();
     [sending, mayLook] = [undefined, undefined];
   });
   afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
 
+  /** Its first attempt has no claim yet. */
   const waiting = async (word: string) => {
-    sending = unreachable;
+    money.stop();
     const started = await startSend(decisions.bench, word, LONG);
-    await noted(started.handle, 'sending');
+    await until('its attempt to wait', () => money.waiting.has(started.reference));
     return started;
   };
   const unknown = async (word: string) => {
