@@ -10,7 +10,7 @@ import { parseFlowId, flowIdOf } from '../src/protocol/vocabulary.js';
 import { flowFingerprint, submitFingerprint } from '../src/store/store-key.js';
 import { sameFingerprint } from '../src/protocol/fingerprint.js';
 import { isPlaintext } from '../src/protocol/plaintext-marker.js';
-import { classifyOfAnyKind } from '../src/protocol/statuses.js';
+import { isOneWordTooMany } from '../src/protocol/statuses.js';
 import type { ActivityDeps } from './deps.js';
 import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
 import { checking, endsFlow, notYet, retryLater, storing, withFallback } from './failures.js';
@@ -35,8 +35,6 @@ import { paidBeforeOurs } from './invoice-paid.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
-/** More than any service uses for one payment. After these only a word that ends something is news. */
-const MOST_WORDS = 20;
 const SHOWN_CHARACTERS = 40;
 
 /** Activities that work from a kind's definition alone (`src/flows`): check, submit, look up. */
@@ -114,7 +112,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       if (status === null) throw notYet('the service shows it without a status', nextLookMs);
       if (order.known.includes(status)) throw notYet(`still ${status}`, nextLookMs);
       // A status that is another one at each lookup would make a flow poll without a pause, until its history is full.
-      if (order.known.length >= MOST_WORDS && classifyOfAnyKind(status) === 'pending') {
+      if (isOneWordTooMany(order.known, status)) {
         throw notYet(`another word that ends nothing: ${status.slice(0, SHOWN_CHARACTERS)}`, nextLookMs);
       }
       return found.record;

@@ -172,3 +172,9 @@ export function wordsOfSameEnding(status: string | null): readonly string[] {
 
 /** What a status means for a flow of any kind. */
 export const classifyOfAnyKind = (status: string | null): Meaning => classifyStatus(OF_ANY_KIND, status);
+
+/** More than any service uses for one payment. */
+const MOST_WORDS = 20;
+/** After so many only a word that ends something is news: a status that is another one at each lookup is none for ever. */
+export const isOneWordTooMany = (known: readonly string[], status: string): boolean =>
+  known.length >= MOST_WORDS && classifyOfAnyKind(status) === 'pending';

@@ -1,4 +1,5 @@
 import { sentOf } from '../../src/protocol/claim-table.js';
+import type { StepName } from '../../workflows/core/known.js';
 import { isTrusted } from '../../workflows/core/events.js';
 import { view, mayBeSent, requestOf } from '../../workflows/core/view.js';
 import { isOfCopy } from './here.js';
@@ -18,6 +19,8 @@ export function broken(setting: Setting, w: World, most: Budget): string | null 
     return `executed ${post.executions} times, and ordered again ${post.moreSends} times`;
   if (known.running.filter((step) => step.do === 'send').length > 1) return 'two sends at a time';
   if (end !== null) return brokenEnd(setting, w);
+  const unprepared = known.running.find((step) => known.prepared === null && NEED_TERMS.includes(step.do));
+  if (unprepared !== undefined) return `"${unprepared.do}" runs, and the input was not checked`;
   if (w.decision.says.length > 0) return 'what is reported is reported twice';
   if (known.parked !== null && known.parked.actions.length === 0) return 'parked without a legal order';
   if (isSmooth(w, most) && known.parked !== null) return `parked (${known.parked.reason}), and nothing went wrong`;
@@ -31,6 +34,19 @@ const isSmooth = ({ left, nowMs, known, post }: World, most: Budget): boolean =>
   left.orders === most.orders &&
   nowMs < known.deadlineAtMs &&
   post.record?.ours !== false;
+
+/** They name a claim, which only the checked input knows. */
+const NEED_TERMS: readonly StepName[] = [
+  'send',
+  'ask',
+  'look',
+  'follow',
+  'look-status',
+  'write-answer',
+  'order-send',
+  'take-back',
+  'close',
+];
 
 const CHECKS: readonly string[] = ['look', 'look-status', 'read-inbox', 'write-answer'];
 

@@ -1,7 +1,7 @@
-import type { LookupSays, SentBefore } from '../../src/protocol/decisions.js';
+import type { ClaimSays, LookupSays, SentBefore } from '../../src/protocol/decisions.js';
 import { MAX_UNTRUSTED, openedIdOf, unopenedIdOf } from '../../src/protocol/events.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
-import { wordsOfSameEnding } from '../../src/protocol/statuses.js';
+import { isOneWordTooMany, wordsOfSameEnding } from '../../src/protocol/statuses.js';
 import {
   NOT_SENT,
   type Action,
@@ -112,6 +112,8 @@ function began(known: Known, step: Step, nowMs: number): Known {
 
 /** A send that is not awaited any more may have been sent. */
 function gaveUp(known: Known, step: Step, nowMs: number): Known {
+  // The store may have carried it out.
+  if (step.do === 'order-send') return inNewTurn(withRequest(known, step.request, { maybeOrdered: true }));
   if (step.do !== 'send') return known;
   return sent(known, step.request, { answer: 'given-up', isRepeat: false, sent: null }, nowMs);
 }
@@ -143,7 +145,8 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
     case 'take-back':
       return tookBack(known, request, result, nowMs);
     case 'close': {
-      const next = withRequest(known, request, { claim: result.claim, sent: result.sent });
+      const found = foundSince(known.requests[request] ?? NOT_SENT, result.claim);
+      const next = withRequest(known, request, { ...found, sent: result.sent });
       return inNewTurn(withOrder(next, step.order, { result: result.claim === 'void' ? 'void' : 'not-void' }));
     }
     case 'last-word':
@@ -183,9 +186,8 @@ function readFirst(
   { claim, sent: sentBefore, repeat }: ClaimReading,
   nowMs: number,
 ): Known {
-  if (claim === 'free' || claim === 'reserved' || claim === 'ordered')
-    return withRequest(known, name, { claim, sent: sentBefore });
   const next = withRequest(known, name, { sent: sentBefore, maybeTwice: sentBefore === 'unknown' });
+  if (claim === 'free' || claim === 'reserved' || claim === 'ordered') return withRequest(next, name, { claim });
   return sent(
     next,
     name,
@@ -259,12 +261,14 @@ function lookedUp(known: Known, step: Step, found: Extract<Result, { of: 'ask' |
   const says = stillShown(before, found.lookup);
   const isNewWord =
     says !== before.lookup?.says && [says, before.lookup?.says].some((one) => one === 'other' || one === 'shown');
-  const isProof = claim !== before.claim || isNewWord || (found.isOther && !before.isOther);
+  const isProof =
+    claim !== before.claim || isNewWord || (found.isOther && !before.isOther) || before.unaskable !== null;
   const next = withRequest(known, step.request, {
     claim,
     lookup: asReading(before, step, says, askedAtMs, isProof),
     windowOver: before.windowOver || found.windowOver,
     byClaim: false,
+    unaskable: null,
     isOther: before.isOther || found.isOther,
     shown: { ...before.shown, ...found.shown },
   });
@@ -301,13 +305,14 @@ function followed(known: Known, step: Step, found: Extract<Result, { of: 'follow
   const before = known.requests[step.request];
   if (before === undefined) return known;
   const { word } = found;
-  const isNew = word !== null && !before.words.includes(word);
+  const isNew = word !== null && !before.words.includes(word) && !isOneWordTooMany(before.words, word);
   const isOther = before.isOther || found.lookup === 'other';
-  const isProof = isNew || isOther !== before.isOther;
+  const isProof = isNew || isOther !== before.isOther || before.unaskable !== null;
   const says = isOther ? 'other' : stillShown(before, found.lookup);
   const next = withRequest(known, step.request, {
     lookup: asReading(before, step, says, askedAtMs, isProof),
     words: isNew ? [...before.words, word] : before.words,
+    unaskable: null,
     isOther,
     shown: { ...before.shown, ...found.shown },
   });
@@ -328,6 +333,9 @@ function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }
       return before.sent === found.sent ? now : inNewTurn(withRequest(now, name, { sent: found.sent }));
     }
     if (found.claim === 'void') return withRequest(now, name, found);
+    // Its own send tells how that went.
+    if (now.running.some((one) => one.do === 'send' && one.request === name))
+      return inNewTurn(withRequest(now, name, { claim: found.claim, sent: found.sent }));
     // What turns out to have been sent is followed from now on.
     return before.claim === 'free' || before.claim === 'reserved' ? readFirst(inNewTurn(now), name, found, nowMs) : now;
   }, read);
@@ -353,6 +361,13 @@ function orderedSend(known: Known, step: Step, result: Extract<Result, { of: 'or
   return inNewTurn(withRequest(next, step.request, open));
 }
 
+/** A claim that may have been sent under, as the store has it: its answer is in the claim, or its outcome is open. */
+function foundSince(before: Request, claim: ClaimSays): Partial<Request> {
+  if (claim === 'free' || claim === 'reserved') return { claim: 'sending' };
+  const isNew = claim !== before.claim && (claim === 'answered' || claim === 'rejected');
+  return isNew ? { claim, byClaim: true, lookup: null } : { claim };
+}
+
 /** Of an attempt that had marked it already, the POST may be under way; not of an order that the store did not confirm. */
 function tookBack(known: Known, name: string, { claim, sent: sentBefore }: ClaimReading, nowMs: number): Known {
   const before = known.requests[name] ?? NOT_SENT;
@@ -362,7 +377,7 @@ function tookBack(known: Known, name: string, { claim, sent: sentBefore }: Claim
     : { underWayUntilMs: untilMs, askUntilMs: untilMs };
   return inNewTurn(
     withRequest(known, name, {
-      claim,
+      ...foundSince(before, claim),
       sent: sentBefore,
       answer: 'unknown',
       maybeOrdered: false,
