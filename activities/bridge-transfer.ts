@@ -28,7 +28,7 @@ import type {
   Quote,
   SubmitOutcome,
 } from './types.js';
-import { checkInput, recordForeignStart, timeScaleOf } from './flow-steps.js';
+import { checkInput, recordForeignStart, takeEarlyEvents, timeScaleOf } from './flow-steps.js';
 import type { ActivityDeps } from './deps.js';
 import { endsFlow, reading, retryLater, storing, withFallback } from './failures.js';
 import { windowsOf, elapsedMs, sendTimer } from './timing.js';
@@ -53,6 +53,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
   const prepare = async (order: PreparationOrder): Promise<BridgePreparation> => {
     const { input, fingerprint } = checkInput(deps, bridgeTransferFlow, order.flowId, order.input);
     await recordForeignStart(deps, bridgeTransferFlow, order, { input, fingerprint });
+    await takeEarlyEvents(deps, order.flowId);
     return {
       input: withApproval(deps, input),
       fingerprint,

@@ -43,6 +43,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
     const definition = definitionOf(order.flowId);
     const { input, fingerprint } = checkInput(deps, definition, order.flowId, order.input);
     await recordForeignStart(deps, definition, order, { input, fingerprint });
+    await takeEarlyEvents(deps, order.flowId);
     const pin = await pinFor(deps, order);
     return {
       input,
@@ -252,6 +253,13 @@ export async function recordForeignStart<Input>(
     if (known === undefined) await audit.append({ ...about, means: 'unproven', details });
   });
 }
+
+/**
+ * Events that came before the flow are listed as unmatched: they are on their way now, whichever client started it. The
+ * gateway that starts a flow does the same sooner, but may be killed before.
+ */
+export const takeEarlyEvents = ({ store }: Pick<ActivityDeps, 'store'>, flowId: string): Promise<void> =>
+  storing(() => store.inbox.releaseWaiting(flowId));
 
 function checkLargest<Input>(deps: ActivityDeps, definition: FlowDefinition<Input>, input: Input): void {
   const above = deps.maxAmounts && tooMuch(definition, input, deps.maxAmounts);

@@ -96,51 +96,30 @@ describe('events for a flow that does not exist', () => {
     batch.flow.outcome = 'not-found';
   });
 
-  it.each([
-    ['a callback', [{ source: 'callback' }], 60_000],
-    ['an account webhook', [{ source: 'webhook' }], 3_600_000],
-    ['both', [{ source: 'webhook' }, { source: 'callback' }], 60_000],
-  ] as const)('wait for it, ever longer, at most this long for %s', async (_what, members, mostMs) => {
-    const { came, deliver, states } = batch;
-    const ids = await Promise.all(members.map(came));
-    expect(await deliver({ deferrals: 3 })).toEqual({ dueInMs: 8_000 });
-    expect(new Set(await states(...ids))).toEqual(new Set(['waiting']));
-    await isDueIn(8_000);
-    temporary.clock.advance(10_000);
-    expect(await deliver({ deferrals: 12 })).toEqual({ dueInMs: mostMs });
-  });
-
-  it('are unmatched at once without a proof, are looked up once, and hold back none with one', async () => {
-    const { came, deliver, asked, states } = batch;
+  it('are unmatched after one look, proven or not, and use no further call', async () => {
+    const { came, deliver, asked, states, leased } = batch;
     const forged = await came({ proof: null });
     expect(await deliver()).toEqual({ dueInMs: 0 });
     expect(asked.splice(0)).toEqual(['facts']);
     expect(await states(forged)).toEqual(['unmatched']);
 
-    const both = [await came({ proof: null }), await came({ source: 'webhook' })];
-    expect(await deliver({ deferrals: 1 })).toEqual({ dueInMs: 2_000 });
-    expect(asked).toEqual(['signal', 'facts']);
-    expect(await states(...both)).toEqual(['unmatched', 'waiting']);
-  });
-
-  it('are unmatched with a proof after a day, and not before', async () => {
-    const { came, deliver, states } = batch;
-    const id = await came();
-    temporary.clock.advance(DAY_MS);
-    expect(await deliver()).toEqual({ dueInMs: 1_000 });
-    expect(await states(id)).toEqual(['waiting']);
-    temporary.clock.advance(10_000);
+    const proven = [await came(), await came({ source: 'webhook' }), await came({ source: 'settlement' })];
     expect(await deliver()).toEqual({ dueInMs: 0 });
-    expect(await states(id)).toEqual(['unmatched']);
+    expect(asked).toEqual(['signal', 'facts']);
+    expect(new Set(await states(...proven))).toEqual(new Set(['unmatched']));
+    temporary.clock.advance(DAY_MS);
+    expect(await leased()).toBeUndefined();
   });
 
-  it('that come after a day of waiting wait for a day of their own', async () => {
-    const { came, deliver, states } = batch;
-    const old = await came();
-    temporary.clock.advance(DAY_MS + 1);
-    const young = await came();
-    expect(await deliver()).toEqual({ dueInMs: 1_000 });
-    expect(await states(old, young)).toEqual(['unmatched', 'waiting']);
+  it('are sent to it once it has started', async () => {
+    const { came, deliver, flow, signals, store } = batch;
+    const id = await came();
+    await deliver();
+    flow.facts = [OPEN];
+    flow.outcome = 'delivered';
+    await store.inbox.releaseWaiting(FLOW);
+    expect(await deliver()).toEqual({ signalled: [id] });
+    expect(signals.at(-1)?.events.map((event) => event.id)).toEqual([id]);
   });
 });
 

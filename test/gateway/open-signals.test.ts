@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   createOpenSignals,
-  untilFlowExists,
   untilFlowHeals,
   untilNextLook,
   untilSignalSeen,
@@ -10,8 +9,6 @@ import {
 
 describe('how long the gateway waits', () => {
   it.each([
-    ['a flow of ours to exist', (times: number) => untilFlowExists(times, true), 1_000, 60_000],
-    ['the flow of a webhook to exist', (times: number) => untilFlowExists(times, false), 1_000, 3_600_000],
     ['a signal to be seen', untilSignalSeen, 50, 5_000],
     ['Temporal to answer', untilTemporalAnswers, 250, 4_000],
     ['the next question to a flow', untilNextLook, 2_000, 60_000],

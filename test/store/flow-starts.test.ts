@@ -1,10 +1,27 @@
 import { describe, expect, it } from '@jest/globals';
-import { recordForeignStart } from '../../activities/flow-steps.js';
+import { createFlowStepActivities, recordForeignStart } from '../../activities/flow-steps.js';
 import { onrampFlow } from '../../src/flows/onramp.js';
 import type { Store } from '../../src/store/store.js';
 import { newReference } from '../harness/references.js';
 import onramp from '../kinds/onramp.js';
-import { withTemporaryStore } from './temporary-store.js';
+import { asActivity, depsOver } from './deciding-activities.js';
+import { anEvent, withTemporaryStore } from './temporary-store.js';
+
+describe('the first step of a flow', () => {
+  let store: Store;
+  withTemporaryStore((opened) => (store = opened));
+
+  it('sends for the events that came before it, whichever client started it', async () => {
+    const reference = newReference('early');
+    const flowId = `onramp/${reference}`;
+    const { id } = await store.inbox.receive(anEvent({ flowId, reference }));
+    await store.inbox.markUnmatched(flowId, [id], 'no such flow');
+    const { prepareFlow } = createFlowStepActivities(depsOver(store));
+    await asActivity(() => prepareFlow({ flowId, input: onramp.input(reference), startedWith: null }));
+    expect(await store.inbox.get(id)).toMatchObject({ state: 'waiting' });
+    expect(await store.inbox.waitingOf(flowId, 9)).toMatchObject([{ id }]);
+  });
+});
 
 describe('recordForeignStart', () => {
   let store: Store;

@@ -7,13 +7,7 @@ import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { SignalOutcome } from '../../temporal/start-flow.js';
 import { classifyOfAnyKind, wordsOfSameEnding, type Meaning } from '../../protocol/statuses.js';
 import type { FlowState } from '../../protocol/vocabulary.js';
-import {
-  UNTIL_KEY_COMES_MS,
-  untilFlowExists,
-  untilFlowHeals,
-  untilSignalSeen,
-  type OpenSignals,
-} from './open-signals.js';
+import { UNTIL_KEY_COMES_MS, untilFlowHeals, untilSignalSeen, type OpenSignals } from './open-signals.js';
 import type { UnreadableFlows } from './unreadable-flows.js';
 import { MAX_UNTRUSTED, type InboxRow } from '../../protocol/events.js';
 
@@ -42,6 +36,11 @@ type Delivery = { readonly signalled: readonly string[] } | { readonly dueInMs: 
 /**
  * Sends one flow's rows, in order, as one signal. The caller marks them as delivered after it: a crash in between
  * delivers twice, and the flow takes each id once.
+ *
+ * A flow that does not exist is looked up once, however proven the events are: the account's other users, and the
+ * provider's, cause events that never have a flow of ours. If they kept waiting, they would cost calls for ever, and in
+ * the end use the places of events that have a flow. A flow that is started later takes them over by itself
+ * (`releaseWaiting`, in its first activity).
  */
 export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promise<Delivery> {
   const { inbox } = deps;
@@ -71,11 +70,12 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
     facts = await deps.reader.facts(flowId);
   }
   if (facts === undefined) {
-    const waiting = await markUnmatched(deps, flowId, rows);
-    if (waiting.length === 0) return putOff(inbox, flowId, AT_ONCE);
-    // An account webhook may be about something that the account's other users did, which never has a flow of ours.
-    const isOurs = waiting.some(({ proof, source }) => proof !== null && source !== 'webhook');
-    return putOff(inbox, flowId, untilFlowExists(deferrals, isOurs));
+    await inbox.markUnmatched(
+      flowId,
+      rows.map(({ id }) => id),
+      'No flow of this id was there. One that is started later still gets it.',
+    );
+    return putOff(inbox, flowId, AT_ONCE);
   }
   // It continued as new between our two questions.
   if (facts.isOpen) return putOff(inbox, flowId, untilSignalSeen(deferrals));
@@ -225,35 +225,6 @@ export function lateVerdict(status: string | null, ended: FlowState, trusted: bo
   if (agreeing.includes(ended))
     return { contradicts: false, detail: `Agrees: the flow had ended as ${ended}, this says ${said}.` };
   return { contradicts: true, detail: `CONTRADICTS: the flow had ended as ${ended}, this says ${said}.${proof}` };
-}
-
-/** An account webhook may be about what the account's other users did, which never has a flow of ours. */
-const PROVEN_WAITS_MS = 24 * 3_600_000;
-
-/**
- * Events whose flow does not exist, and did not come in time: listed as unmatched. If they kept waiting, they would
- * cost calls for ever, and in the end use the places of events that have a flow. Anyone can post unproven events for
- * flows that will never exist: for those the flow is looked up only once. A flow that starts later still gets them
- * (`releaseWaiting`).
- *
- * @returns those that may still wait
- */
-async function markUnmatched(
-  { inbox, nowMs }: Pick<DeliverDeps, 'inbox' | 'nowMs'>,
-  flowId: string,
-  rows: readonly InboxRow[],
-): Promise<readonly InboxRow[]> {
-  const isOver = ({ proof, receivedAt }: InboxRow): boolean =>
-    proof === null || nowMs() - Date.parse(receivedAt) > PROVEN_WAITS_MS;
-  const over = rows.filter(isOver);
-  if (over.length === 0) return rows;
-  const detail = 'No flow of this id was there in time. One that is started later still gets it.';
-  await inbox.markUnmatched(
-    flowId,
-    over.map(({ id }) => id),
-    detail,
-  );
-  return rows.filter((row) => !isOver(row));
 }
 
 const DETAILS: Readonly<Record<EventVerdict['state'], string>> = {

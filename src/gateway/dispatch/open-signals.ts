@@ -6,11 +6,6 @@ export const EVENTS_PER_SIGNAL = 50;
 const doubled = (firstMs: number, times: number, mostMs: number): number =>
   Math.min(mostMs, firstMs * 2 ** Math.min(times, 20));
 
-/** The flow is not there (yet). The start of one through the gateway releases its events; others find them in time. */
-export const untilFlowExists = (deferrals: number, isOurs: boolean): number =>
-  // The account's other users may have payments of their own, whose webhooks never have a flow: 35 tries in a day.
-  doubled(1_000, deferrals, isOurs ? 60_000 : 3_600_000);
-
 /** The flow has a signal that it has not seen: events that come meanwhile are sent with the next one. */
 export const untilSignalSeen = (deferrals: number): number => doubled(50, deferrals, 5_000);
 

@@ -185,7 +185,7 @@ async function previewReplay(
 
 function sentence(event: ReturnType<typeof eventOfRow>, facts: Awaited<ReturnType<FlowReader['facts']>>): string {
   if (event === undefined) return 'Be listed as unmatched: this version has no flow of that kind.';
-  if (facts === undefined) return 'Wait for its flow, which does not exist; an old event is listed as unmatched again.';
+  if (facts === undefined) return 'Be listed as unmatched again: its flow does not exist.';
   if (!facts.isOpen) return `Be listed as late: the flow has ended as ${facts.state}.`;
   const differs = event.facts['reference'] === undefined ? '' : ' Its body names another reference than its path: the flow asks a person.'; // prettier-ignore
   return `Be delivered as ${event.trusted ? 'trusted' : 'unverified'}.${event.trusted ? differs : ''}`;
