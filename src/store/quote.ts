@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { integer, turnOf, type SqlConnection } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
 import type { SqlBlob } from './sql-message.js';
@@ -33,8 +34,14 @@ export interface QuoteStore {
 /** A quote is valid for a minute; a delayed flow can still find out how old its own is. */
 const KEPT_MS = 86_400_000;
 
-/** The place that the terms of a quote are bound to. */
-export const quotePlace = (account: string, rateId: string): readonly string[] => ['quotes', account, rateId, 'terms'];
+/** The place that the terms of a quote are bound to, by the key of its row. */
+export const quotePlace = (account: string, key: string): readonly string[] => ['quotes', account, key, 'terms'];
+
+/**
+ * The `rate_id` of a row. The service gives an id of any length, and an index entry has 2,704 bytes: a longer one would
+ * make the database refuse it, together with the quotes of other callers in its transaction.
+ */
+const keyOf = (rateId: string): string => createHash('sha256').update(rateId).digest('hex');
 
 export function createSqlQuotes(deps: {
   readonly db: SqlConnection;
@@ -44,7 +51,7 @@ export function createSqlQuotes(deps: {
   const { db, sealed, now } = deps;
   return {
     async remember(account, quote, tookMs) {
-      const { rateId } = quote;
+      const key = keyOf(quote.rateId);
       const nowMs = now();
       const request = [
         {
@@ -57,18 +64,19 @@ export function createSqlQuotes(deps: {
           // The first one stays: a rate id that is given twice keeps its age.
           sql: `INSERT INTO quotes (account, rate_id, quoted_at, terms) VALUES (?, ?, ?, ?)
                 ON CONFLICT (account, rate_id) DO NOTHING`,
-          params: [account, rateId, nowMs - Math.ceil(tookMs), sealed.seal(quotePlace(account, rateId), quote)],
+          params: [account, key, nowMs - Math.ceil(tookMs), sealed.seal(quotePlace(account, key), quote)],
         },
       ];
       await db.write(request, turnOf.quotes);
     },
 
     async recall(account, rateId) {
+      const key = keyOf(rateId);
       const sql = `SELECT quoted_at, terms FROM quotes WHERE account = ? AND rate_id = ?`;
-      const [found] = await db.read([{ sql, params: [account, rateId] }]);
+      const [found] = await db.read([{ sql, params: [account, key] }]);
       const row = found?.rows[0];
       if (row === undefined) return undefined;
-      const terms = sealed.open(quotePlace(account, rateId), row['terms'] as SqlBlob) as QuoteTerms;
+      const terms = sealed.open(quotePlace(account, key), row['terms'] as SqlBlob) as QuoteTerms;
       return { ...terms, ageMs: Math.max(0, now() - integer(row, 'quoted_at')) };
     },
   };

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { describeStores } from './store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
@@ -28,6 +29,15 @@ describeStores('a remembered quote', (kind) => {
     expect(await asked.recall('a', 'rate-1')).toEqual({ ...quote, ageMs: 5_250 });
     await asked.remember('a', { ...quote, lifeMs: 1 }, 0);
     expect(await seen.recall('a', 'rate-1')).toEqual({ ...quote, ageMs: 5_250 });
+  });
+
+  it('may have an id of any length', async () => {
+    const { quotes } = await temporary.open();
+    const rateId = randomBytes(20_000).toString('base64');
+    await Promise.all([quotes.remember('a', { ...quote, rateId }, 0), quotes.remember('a', quote, 0)]);
+    expect(await quotes.recall('a', rateId)).toEqual({ ...quote, rateId, ageMs: 0 });
+    expect(await quotes.recall('a', 'rate-1')).toEqual({ ...quote, ageMs: 0 });
+    expect(await quotes.recall('a', rateId.slice(1))).toBeUndefined();
   });
 
   it('belongs to its account, and is deleted after a day', async () => {

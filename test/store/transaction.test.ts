@@ -10,7 +10,7 @@ describe('judgePostgresError', () => {
     (code) => expect(judge(code)).toEqual({ kind: 'lost', code }),
   );
 
-  it.each(['22P02', '22001', '23505', '42P01', '42501', '0A000', '21000'])('is refused for code %s', (code) =>
+  it.each(['22P02', '22001', '23505', '42P01', '42501', '0A000', '21000', '54000'])('is refused for code %s', (code) =>
     expect(judge(code)).toEqual({ kind: 'refused', code }),
   );
 

@@ -117,8 +117,8 @@ export interface PostgresFailure {
 const LOST = /^(08...|57P..|25P03|25P04)$/;
 /** Of an SQLSTATE. No class begins with E, as the codes of the system do: EPIPE is as long as one. */
 const SQLSTATE = /^[0-9A-DF-Z][0-9A-Z]{4}$/;
-/** Bad data, constraints, and statements that are wrong or not allowed. */
-const REFUSED = /^(0A...|21...|22...|23...|42...)$/;
+/** Bad data, constraints, limits of the database itself, and statements that are wrong or not allowed. */
+const REFUSED = /^(0A...|21...|22...|23...|42...|54...)$/;
 
 export function judgePostgresError(error: unknown): PostgresFailure {
   const code = (error as { readonly code?: unknown } | null)?.code;
