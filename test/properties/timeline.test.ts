@@ -69,38 +69,53 @@ describe('what the Temporal UI shows of a flow', () => {
   const shown = (view: Partial<FlowView>) => currentDetails({ ...running, ...view }).split('\n\n');
   const latest = Array.from(
     { length: 12 },
-    (_, index) => `- 01-31 12:30:${index + 12} · tracking · service: step ${index + 2}`,
+    (_, index) => `- 01-31 12:30:${index + 12} · tracking · event-applied`,
   ).join('\n');
 
-  it('while it runs: its state, the reference at the service, its deadline, and the latest twelve steps', () => {
+  it('while it runs: its state, its deadline, and the latest twelve steps', () => {
     expect(shown({})).toEqual([
-      '**onramp r-1** is **running** (tracking)',
-      'Reference at the service: `S-7`',
+      '**onramp** `r-1` is **running** (tracking)',
       'Deadline: 2026-02-01T00:00:00.000Z',
       latest,
     ]);
-    expect(shown({ serviceReference: null, deadlineAt: null }).slice(1, -1)).toEqual(['Deadline: none']);
+    expect(shown({ deadlineAt: null }).slice(1, -1)).toEqual(['Deadline: none']);
   });
 
-  it('while it is parked: why, since when, what may be ordered, and the evidence', () => {
-    const parked: FlowView['parked'] = {
-      reason: 'no_settlement',
-      since: '2026-01-31T13:00:00.000Z',
-      actions: ['keep-waiting', 'mark-failed'],
-      evidence: { words: ['PENDING'] },
-    };
-    expect(shown({ state: 'parked', serviceReference: null, parked }).slice(1)).toEqual([
+  const parked: FlowView['parked'] = {
+    reason: 'no_settlement',
+    since: '2026-01-31T13:00:00.000Z',
+    actions: ['keep-waiting', 'mark-failed'],
+    evidence: { words: ['PENDING'] },
+  };
+  it('while it is parked: why, since when, and what may be ordered', () => {
+    expect(shown({ state: 'parked', parked }).slice(1)).toEqual([
       `**${PARK_SENTENCES.no_settlement}** (\`no_settlement\`, since 2026-01-31T13:00:00.000Z)`,
       'A person decides: `keep-waiting`, `mark-failed`',
-      '```json\n{\n "words": [\n  "PENDING"\n ]\n}\n```',
       latest,
     ]);
   });
 
-  it('once it has ended: how and why', () => {
+  it('once it has ended: how, and for which reason', () => {
     const failed: FlowView['outcome'] = { state: 'failed', reason: 'failed_at_service', detail: 'It failed.' };
-    expect(shown({ state: 'failed', outcome: failed })[1]).toBe('`failed_at_service`: It failed.');
+    expect(shown({ state: 'failed', outcome: failed })[1]).toBe('`failed_at_service`');
     const completed: FlowView['outcome'] = { state: 'completed', reason: null, detail: 'It was paid.' };
-    expect(shown({ state: 'completed', outcome: completed })[1]).toBe('It was paid.');
+    expect(shown({ state: 'completed', outcome: completed }).slice(1)).toEqual([latest]);
+  });
+
+  it('is nothing that others wrote: no note, name, word, evidence or reference of theirs', () => {
+    const theirs = '\n\n# [theirs](https://evil.example)`<b>';
+    const step = { at: '2026-01-31T12:30:10.123Z', stage: 'tracking', code: 'event-applied' } as const;
+    const details = currentDetails({
+      ...running,
+      reference: theirs,
+      serviceReference: theirs,
+      outcome: { state: 'failed', reason: 'failed_at_service', detail: theirs },
+      parked: { ...parked, evidence: { [theirs]: theirs } },
+      timeline: [{ ...step, by: theirs, detail: theirs }],
+    });
+    expect(details).not.toMatch(/[[\]<#]|evil\.example.*evil\.example/s);
+    expect(details.split('\n\n')[0]).toBe(
+      `**onramp** \`${theirs.replaceAll(/[^A-Za-z0-9._:/-]/g, '?')}\` is **running** (tracking)`,
+    );
   });
 });
