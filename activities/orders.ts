@@ -16,7 +16,7 @@ export function createOrderActivities(deps: ActivityDeps) {
     /**
      * Whether a flow may take an order. An order that came through a gateway is proven, and the gateway recorded it. An
      * order from another Temporal client is recorded here, under the name that the client gives; it never counts as one
-     * of two persons.
+     * of two persons. An order with a wrong proof is refused, whatever it orders.
      */
     admitOrder: ({ flowId, update, action, order, input, parked }: OrderToAdmit): Promise<OrderVerdict> =>
       storing(async (): Promise<OrderVerdict> => {
@@ -27,15 +27,18 @@ export function createOrderActivities(deps: ActivityDeps) {
         const money = kind === undefined || input === undefined ? undefined : flowOf(kind).moneyOf?.(input);
         const second = proven ? (order.proof?.second ?? null) : null;
         const isOneEnough = second !== null || !needsSecondPerson(fourEyes, action, money);
+        // Another Temporal client has no proof to send: what has one was copied from another flow, or changed.
+        const isForged = !proven && order.proof !== undefined;
         if (proven && isOneEnough) {
           return { kind: 'admitted', by: second === null ? order.actor : `${order.actor} and ${second}` };
         }
         const actor = shown(order.actor);
         const about = { flowId, action, actor, means: 'unproven' } as const;
-        if (!isOneEnough) {
+        if (isForged || !isOneEnough) {
           const why = proven ? OTHER_SETTINGS : UNPROVEN;
           await store.audit.append({ ...about, kind: 'refused', details: { note: order.note ?? '', why } });
-          return { kind: 'refused', why: `"${action}" needs a second person. ${why}` };
+          const what = isForged ? 'has a proof of another order' : 'needs a second person';
+          return { kind: 'refused', why: `"${action}" ${what}. ${why}` };
         }
         await store.audit.append({
           ...about,

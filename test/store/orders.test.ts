@@ -83,13 +83,20 @@ describe('admitOrder', () => {
     expect(gateway.entry).toMatchObject({ kind: 'refused', details: { note: '' } });
   });
 
-  it('refuses a second person whom a forged proof names', async () => {
-    const forged = { id: 'o-1', second: 'bob', mac: 'x' };
-    const { admitOrder } = createOrderActivities(depsOver(store, { fourEyes: two }));
-    const flowId = `bridge-transfer/${newReference('forged')}`;
-    const order = { actor: 'ada', proof: forged };
-    const verdict = await admitOrder({ flowId, update: UPDATES.resolve, action: 'mark-failed', order });
-    expect(verdict).toMatchObject({ kind: 'refused' });
+  it.each([
+    ['needs two persons', two],
+    ['needs one', undefined],
+  ])('refuses a wrong proof, also one of another flow, and records that: the order %s', async (_what, fourEyes) => {
+    const { admitOrder } = createOrderActivities(depsOver(store, fourEyes && { fourEyes }));
+    const update = UPDATES.resolve;
+    const order = { actor: 'ada', note: 'seen' };
+    const ofAnother = proofOfOrder(store, { flowId: 'onramp/another', update, order }, { id: 'o-1', second: null });
+    for (const proof of [{ id: 'o-1', second: 'bob', mac: 'x' }, ofAnother, 'text' as never, null as never]) {
+      const flowId = `bridge-transfer/${newReference('forged')}`;
+      const verdict = await admitOrder({ flowId, update, action: 'mark-failed', order: { ...order, proof } });
+      expect(verdict).toMatchObject({ kind: 'refused' });
+      expect(await store.audit.list({ flowId, limit: 9 })).toMatchObject([{ kind: 'refused', means: 'unproven' }]);
+    }
   });
 
   it("refuses one person's approval of a quote above the limit of its currency, and without a known amount", async () => {
@@ -117,7 +124,7 @@ describe('admitOrder', () => {
       },
     });
     const unknown = await admit({ provenWith: { second: null }, over: late(false) });
-    expect(unknown.verdict).toEqual({ kind: 'admitted', by: 'ada (unproven)' });
+    expect(unknown.verdict).toMatchObject({ kind: 'refused' });
     const known = await admit({ provenWith: { second: null }, over: late(true) });
     expect(known.verdict).toEqual({ kind: 'admitted', by: 'ada' });
     // A new key alone proves nothing.
