@@ -7,7 +7,10 @@ import type { SettingReader } from './setting-schemas.js';
 export interface OidcSettings {
   /** Exactly as in its tokens. */
   readonly issuer: string;
-  /** Each token must be for the first of these; to decode what Temporal holds, any of them suffices. */
+  /**
+   * Each token must be for the first of these; to decode what Temporal holds, any of them suffices. A token that names
+   * the client it was given to must name one of them.
+   */
   readonly audiences: readonly string[];
   /** The claim with a person's name. Undefined: `sub`, if the issuer gives the same one to all of its clients. */
   readonly nameClaim: string | undefined;
@@ -53,6 +56,27 @@ const list = () =>
 
 const claim = () => z.string().regex(/^[^\s.]+(\.[^\s.]+)*$/, 'must be a claim, or a path of them with dots');
 
+/**
+ * What a person can change at the issuer, or an administrator for them: then one person would be two, or somebody else,
+ * who owns that one's flows and confirms that one's orders.
+ */
+const CHANGEABLE = [
+  'email',
+  'family_name',
+  'given_name',
+  'name',
+  'nickname',
+  'phone_number',
+  'preferred_username',
+  'unique_name',
+  'upn',
+];
+const lastingClaim = () =>
+  claim().refine(
+    (name) => !CHANGEABLE.includes(name.toLowerCase()),
+    'must be a claim that never changes, such as sub or oid: by another one person could become two, or somebody else',
+  );
+
 const roleMap = () =>
   z.string().transform((text, context): ReadonlyMap<string, Role> => {
     const roles = new Map<string, Role>();
@@ -73,7 +97,7 @@ export function readOidc({ read, problem }: SettingReader): OidcSettings | undef
   const given = read('OIDC_ISSUER', issuer().optional());
   const audiences = read('OIDC_AUDIENCE', list().optional());
   const roleClaim = read('OIDC_ROLE_CLAIM', claim(), 'towline_role');
-  const nameClaim = read('OIDC_NAME_CLAIM', claim().optional());
+  const nameClaim = read('OIDC_NAME_CLAIM', lastingClaim().optional());
   const named = read('OIDC_ROLES', roleMap().optional());
   const algorithms = read(
     'OIDC_ALGORITHMS',

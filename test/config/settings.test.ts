@@ -67,6 +67,8 @@ describe('settings', () => {
     [{ OIDC_AUDIENCE: '' }],
     [{ OIDC_AUDIENCE: 'towline,,ui' }],
     [{ OIDC_NAME_CLAIM: 'a claim' }],
+    [{ OIDC_NAME_CLAIM: 'email' }],
+    [{ OIDC_NAME_CLAIM: 'Preferred_Username' }],
     [{ OIDC_ROLE_CLAIM: 'realm..roles' }],
     [{ OIDC_ROLES: 'oncall=operator,lead=king' }],
     [{ OIDC_ALGORITHMS: 'RS256,HS256' }],

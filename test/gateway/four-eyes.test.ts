@@ -36,7 +36,7 @@ describe('an order that needs a second person', () => {
     const env = {
       ...SETTINGS,
       OIDC_ISSUER: issuer.url,
-      OIDC_AUDIENCE: 'towline',
+      OIDC_AUDIENCE: 'towline,temporal-ui',
       OIDC_ROLES: 'oncall=operator,backend=flows',
     };
     stack = await openStack({ env, isReconciled: false });

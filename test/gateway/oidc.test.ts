@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { generateKeyPair, SignJWT } from 'jose';
+import { generateKeyPair, importJWK, SignJWT } from 'jose';
 import { checkOidc } from '../../src/cli/doctor/check-oidc.js';
 import { readSettings } from '../../src/config/index.js';
 import { createOidcCheck } from '../../src/gateway/http/oidc.js';
@@ -149,7 +149,7 @@ describe('an OIDC issuer that gives a person another subject for each client', (
     const issuer = await openIssuer(await newSigningKey('first'), 0, ['pairwise']);
     try {
       const checkBy = (more: Record<string, string>) => {
-        const { oidc } = readSettings({ OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: 'towline', ...more });
+        const { oidc } = readSettings({ OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: 'towline,temporal-ui', ...more });
         if (oidc === undefined) throw new Error('no OIDC settings');
         return createOidcCheck(oidc);
       };
@@ -167,6 +167,43 @@ describe('an OIDC issuer that gives a person another subject for each client', (
   });
 });
 
+describe('whose token the issuer made', () => {
+  it('is a login of a client that OIDC_AUDIENCE has, by an access or id token', async () => {
+    const key = await newSigningKey('first');
+    const issuer = await openIssuer(key);
+    try {
+      const { oidc } = readSettings({ OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: 'towline,console' });
+      if (oidc === undefined) throw new Error('no OIDC settings');
+      const check = createOidcCheck(oidc);
+      const verify = async (claims: object, typ: string | undefined = 'at+jwt', isToDecode = false) => {
+        const token = await new SignJWT({ aud: ['wiki', 'towline'], ...claims })
+          .setSubject('ann')
+          .setIssuer(issuer.url)
+          .setExpirationTime('1h')
+          .setProtectedHeader({ alg: 'RS256', kid: 'first', ...(typ === undefined ? {} : { typ }) })
+          .sign(await importJWK(key, 'RS256'));
+        return check.verify(token, isToDecode).then(
+          ({ name }) => name,
+          ({ status }: { status: number }) => status,
+        );
+      };
+      for (const claim of ['azp', 'client_id', 'appid']) {
+        expect(await verify({ [claim]: 'console' })).toBe('oidc:ann');
+        for (const theirs of ['wiki', ['console'], '']) {
+          expect(await verify({ [claim]: theirs })).toBe(401);
+          expect(await verify({ [claim]: theirs }, 'JWT', true)).toBe(401);
+        }
+      }
+      expect(await verify({ aud: 'towline' })).toBe('oidc:ann');
+      for (const typ of ['JWT', 'application/at+jwt', undefined]) expect(await verify({}, typ)).toBe('oidc:ann');
+      for (const typ of ['logout+jwt', 'dpop+jwt', 'x']) expect(await verify({ azp: 'console' }, typ)).toBe(401);
+      expect(await verify({ events: {} }, 'JWT')).toBe(401);
+    } finally {
+      await issuer.close();
+    }
+  });
+});
+
 describe('the keys of an OIDC issuer', () => {
   it('are followed when they are replaced, and waited for when the issuer is unavailable', async () => {
     const first = await openIssuer(await newSigningKey('first', 'ES256'));
@@ -176,7 +213,7 @@ describe('the keys of an OIDC issuer', () => {
     let skippedMs = 0;
     const tested = await gatewayUnderTest({
       temporalAddress: '127.0.0.1:1',
-      env: { OIDC_ISSUER: first.url, OIDC_AUDIENCE: 'towline' },
+      env: { OIDC_ISSUER: first.url, OIDC_AUDIENCE: 'towline,temporal-ui' },
       gateway: { monotonicMs: () => performance.now() + skippedMs },
     });
     const statusOf = async (token: string) =>
@@ -212,7 +249,7 @@ describe('a guess at a token of an OIDC issuer', () => {
   const gatewayOf = (issuer: string) =>
     gatewayUnderTest({
       temporalAddress: '127.0.0.1:1',
-      env: { OIDC_ISSUER: issuer, OIDC_AUDIENCE: 'towline', UNPROVEN_RATE_LIMIT: '1' },
+      env: { OIDC_ISSUER: issuer, OIDC_AUDIENCE: 'towline,temporal-ui', UNPROVEN_RATE_LIMIT: '1' },
       gateway: { monotonicMs: () => monotonicMs },
     });
   const statusesOf = async (url: string, tokens: readonly string[]) => {
@@ -273,7 +310,7 @@ describe('the doctor', () => {
       await openIssuer(await newSigningKey('one'), 0, ['pairwise']),
     ];
     const found = async (OIDC_ISSUER: string, env: Record<string, string> = {}) => {
-      const [finding] = await checkOidc(readSettings({ OIDC_ISSUER, OIDC_AUDIENCE: 'towline', ...env }));
+      const [finding] = await checkOidc(readSettings({ OIDC_ISSUER, OIDC_AUDIENCE: 'towline,temporal-ui', ...env }));
       return [finding?.verdict, finding?.code];
     };
     try {

@@ -25,7 +25,7 @@ describe('a flow that a name started', () => {
     const env = {
       GATEWAY_TOKENS: tokens.join(','),
       OIDC_ISSUER: issuer.url,
-      OIDC_AUDIENCE: 'towline',
+      OIDC_AUDIENCE: 'towline,temporal-ui',
       TIME_SCALE: '0.02',
     };
     stack = await openStack({ gateway: { env } });

@@ -39,6 +39,13 @@ const ANSWER_WITHIN_MS = 5_000;
 const NOT_ASKED_AFTER_FAILURE_MS = 3_000;
 
 const COMPACT = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
+/** Of access and id tokens: a logout or userinfo token of the same issuer, signed by the same key, has another one. */
+const TOKEN_TYPE = /^((application\/)?at\+)?jwt$/i;
+/**
+ * Where issuers name the client that a token was given to. Its audience does not say that: some issuers put every
+ * application of a person into the tokens of each, so that a wiki's token would be good here.
+ */
+const CLIENT_CLAIMS = ['azp', 'client_id', 'appid'];
 /** As it is shown on terminals and in records. */
 const NAME = /^[\x21-\x7e]{1,255}$/;
 /** The part that is used of an issuer's discovery document. */
@@ -74,6 +81,11 @@ export function createOidcCheck(
     async verify(token, isToDecode = false) {
       const audience = isToDecode ? [...audiences] : audiences.slice(0, 1);
       const payload = await verified(token, audience, async (...asked) => (await keys())(...asked));
+      const client = CLIENT_CLAIMS.map((claim) => payload[claim]).find((one) => one !== undefined);
+      if (client !== undefined && !audiences.some((one) => one === client)) {
+        throw new TokenRefusal('refused_token', 'it was given to a client that OIDC_AUDIENCE does not have');
+      }
+      if (payload['events'] !== undefined) throw new TokenRefusal('refused_token', 'it is about an event, not a login');
       const name = claimAt(payload, nameClaim);
       if (typeof name !== 'string' || !NAME.test(name)) {
         throw new TokenRefusal('refused_token', `its claim "${nameClaim}" is missing, or not of visible ASCII`);
@@ -86,7 +98,11 @@ export function createOidcCheck(
     try {
       const options = { issuer, audience, algorithms: [...algorithms] };
       const required = { requiredClaims: ['exp', 'sub'], clockTolerance: CLOCK_SKEW_SECONDS };
-      return (await jwtVerify(token, key, { ...options, ...required })).payload;
+      const { payload, protectedHeader } = await jwtVerify(token, key, { ...options, ...required });
+      if (!TOKEN_TYPE.test(protectedHeader.typ ?? 'jwt')) {
+        throw new TokenRefusal('refused_token', 'it is of another type than an access or id token');
+      }
+      return payload;
     } catch (error) {
       if (error instanceof Refusal) throw error;
       const why = error instanceof errors.JOSEError ? whyRefused(error) : undefined;
