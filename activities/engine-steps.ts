@@ -65,7 +65,7 @@ export function createEngineActivities(deps: ActivityDeps) {
   const voidFlow = async (order: VoidOrder): Promise<Voided> => {
     const { isDone, claims: found, events } = await voidAll(deps, order);
     const read = Object.fromEntries(found.map(({ operation, ...state }) => [operation, toAnswer(state)]));
-    const hasCome = events.some(({ id, trusted }) => trusted && !order.reviewedEventIds.includes(openedIdOf(id)));
+    const hasCome = events.some(({ id }) => !order.reviewedEventIds.includes(openedIdOf(id)));
     const isNews = Object.entries(read).some(([operation, claim]) => differs(claim, order.known[operation], order));
     if (!isDone && !hasCome && !isNews)
       throw retryLater('not_voided', 'nothing shows yet whether its claims can be voided');

@@ -93,7 +93,7 @@ export function stepMoves(here: Here, step: Step): void {
       const opened = store(w, 'orderAgain', { owner: '', ...window(here, step) });
       const isTaken = opened !== w || ['absent', 'reserved'].includes(w.post.claim.phase);
       const isMore = opened !== w;
-      const isTooEarly = isMore && w.post.flights.length > 0 && !here.request.saidToExist;
+      const isTooEarly = isMore && w.post.flights.length > 0 && here.request.answer !== 'duplicate';
       const wrong = isTooEarly ? 'another send is ordered with a POST on its way' : opened.wrong;
       const next = isMore ? { ...opened, wrong, post: { ...opened.post, moreSends: opened.post.moreSends + 1 } } : w;
       calm(`another send is ordered: ${isTaken ? 'taken' : 'not taken'}`, () =>
@@ -174,7 +174,7 @@ function recorded({ setting, w }: Here): World {
 
 /** By the store's clock: a claim that went to `sending` since may be under way. */
 function window({ setting, request, w }: Here, step: Step): { windowMs: number; sentUntilMs: number } {
-  const isUnguarded = request.saidToExist || setting.worldPlant === 'close-in-window';
+  const isUnguarded = request.answer === 'duplicate' || setting.worldPlant === 'close-in-window';
   return { windowMs: isUnguarded ? 0 : SETTLE_MS, sentUntilMs: isUnguarded ? w.nowMs : (step.beganAtMs ?? w.nowMs) };
 }
 

@@ -35,6 +35,8 @@ export interface Known {
   readonly stop: StopTried | null;
   /** Each once, in the order of arrival. */
   readonly events: readonly Event[];
+  /** Ids of untrusted events that the store holds, and that were too many to keep. */
+  readonly notTaken: readonly string[];
   readonly orders: readonly Order[];
   /** Begun, and not ended. */
   readonly running: readonly Step[];
@@ -357,6 +359,7 @@ export function newKnown(
     inbox: null,
     stop: null,
     events: [],
+    notTaken: [],
     orders: [],
     running: [],
     turn: 0,

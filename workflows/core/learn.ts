@@ -44,6 +44,7 @@ export function learn(known: Known, input: Input, nowMs: number): Known {
   }
 }
 
+const MAX_NOT_TAKEN = 200;
 /** Orders that are done with, and that are kept. */
 const MAX_ORDERS = 20;
 
@@ -91,6 +92,15 @@ function isOneTooMany({ events }: Known, { status }: FlowEvent): boolean {
   return words.length === 0 || untrusted.some(({ event }) => words.includes(event.status ?? ''));
 }
 
+/** More untrusted events than a flow keeps prove nothing, and must not keep it from its end. */
+function leaveEvents(known: Known, came: readonly FlowEvent[]): Known {
+  const isKept = (id: string): boolean => known.events.some(({ event }) => openedIdOf(event.id) === openedIdOf(id));
+  const left = came.map(({ id }) => openedIdOf(id)).filter((id) => !isKept(id) && !known.notTaken.includes(id));
+  return left.length === 0
+    ? known
+    : inNewTurn({ ...known, notTaken: [...known.notTaken, ...left].slice(-MAX_NOT_TAKEN) });
+}
+
 function takeOrder(known: Known, order: NewOrder): Known {
   if (known.orders.some(({ id }) => id === order.id)) return known;
   const done = known.orders.filter(({ became }) => became !== null);
@@ -107,13 +117,15 @@ function began(known: Known, step: Step, nowMs: number): Known {
   // An untrusted event is against a repeat that no person ordered, so it never counts as judged for a send.
   const reviewed = known.events.filter(({ event }) => event.trusted || step.do !== 'send');
   const ids = reviewed.map(({ event }) => openedIdOf(event.id));
-  return { ...known, running: [...known.running, { ...step, beganAtMs: nowMs, reviewed: ids }] };
+  const notTaken = step.do === 'void' ? known.notTaken : [];
+  return { ...known, running: [...known.running, { ...step, beganAtMs: nowMs, reviewed: [...ids, ...notTaken] }] };
 }
 
 /** A send that is not awaited any more may have been sent. */
 function gaveUp(known: Known, step: Step, nowMs: number): Known {
   // The store may have carried it out.
-  if (step.do === 'order-send') return inNewTurn(withRequest(known, step.request, { maybeOrdered: true }));
+  if (step.do === 'order-send')
+    return inNewTurn(withRequest(known, step.request, { repeat: 'unknown', maybeOrdered: true }));
   if (step.do !== 'send') return known;
   return sent(known, step.request, { answer: 'given-up', isRepeat: false, sent: null }, nowMs);
 }
@@ -322,7 +334,7 @@ function followed(known: Known, step: Step, found: Extract<Result, { of: 'follow
 function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }>, nowMs: number): Known {
   const { turn, stop: end = 'expired', order = null } = step;
   const read: Known = {
-    ...takeEvents(known, result.events, nowMs),
+    ...leaveEvents(takeEvents(known, result.events, nowMs), result.events),
     inbox: { says: 'read', askedAtMs: step.beganAtMs ?? nowMs, turn },
     stop: { for: end, says: result.isDone ? 'done' : 'not-done', turn, order },
   };
@@ -380,6 +392,7 @@ function tookBack(known: Known, name: string, { claim, sent: sentBefore }: Claim
       ...foundSince(before, claim),
       sent: sentBefore,
       answer: 'unknown',
+      maybeTwice: before.maybeTwice || sentBefore === 'unknown',
       maybeOrdered: false,
       holdBackFailed: false,
       underWayUntilMs,

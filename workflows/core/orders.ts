@@ -62,14 +62,14 @@ export const ORDER_RULES: readonly OrderRule[] = [
   {
     name: 'order-closed',
     says: 'The store has closed the claim as not executed: the inbox, read last, decides what follows.',
-    when: ({ v, order }) => order.result === 'void' && !v.is.reported,
+    when: ({ v, order }) => isClosed(v, order) && !(v.is.inboxAsked && !v.is.inboxRead),
     follows: goesOn,
   },
   {
     name: 'order-result',
     says: 'The store has said what became of an order: that is the reply.',
     when: ({ order }) => order.result !== null && order.result !== 'closed',
-    follows: (o) => (o.order.result === 'taken' ? carryOut(o) : refuse(o, whyNotDone(o))),
+    follows: (o) => (o.order.result === 'taken' || isClosed(o.v, o.order) ? carryOut(o) : refuse(o, whyNotDone(o))),
   },
   {
     name: 'order-under-way',
@@ -126,7 +126,7 @@ export const ORDER_RULES: readonly OrderRule[] = [
   {
     name: 'order-too-early',
     says: 'While the POST may be under way, neither another send nor its closing is safe.',
-    when: ({ v, order }) => v.is.underWay && !v.request.saidToExist && IN_WINDOW.includes(order.action),
+    when: ({ v, order }) => v.is.underWay && IN_WINDOW.includes(order.action),
     follows: (o) => refuse(o, underWay(o.v)),
   },
   {
@@ -138,6 +138,9 @@ export const ORDER_RULES: readonly OrderRule[] = [
     }),
   },
 ];
+
+/** The claim is closed as not executed, and nothing says otherwise. */
+const isClosed = (v: View, order: Order): boolean => order.result === 'void' && !v.is.reported;
 
 const STEP_OF: Readonly<Partial<Record<string, Step['do']>>> = {
   'send-again': 'order-send',

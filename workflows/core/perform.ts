@@ -378,7 +378,8 @@ function orderOf(known: Known, step: Step) {
     ...termsOf(known, step.request).claim,
     order: order === undefined ? bySetting : { actor: order.actor, note: order.note },
     sentUntilMs: step.beganAtMs ?? 0,
-    windowMs: request.saidToExist ? 0 : known.settleMs,
+    // Nothing is under way of a POST that the service knew already.
+    windowMs: request.answer === 'duplicate' ? 0 : known.settleMs,
   };
 }
 
