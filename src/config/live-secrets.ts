@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { SettingsError } from './environment.js';
 import { gatewayTokens, type GatewayToken, tokensProblem } from './gateway-tokens.js';
 import { followFile, type Live, readSecretFile, type SecretFiles, type SecretSetting } from './secret-files.js';
+import { refusedSecrets } from './production.js';
 import { type NotifyTarget, notifyTargets, operatorUrl, targetsProblem } from './notify-urls.js';
 import { capability, createSettingReader, otlpHeaders, secrets, serviceToken } from './setting-schemas.js';
 import type { Settings } from './settings-shape.js';
@@ -35,6 +36,7 @@ export type SettingsOfSecrets = Pick<
   | 'notifySecrets'
   | 'heartbeatUrl'
   | 'otlpHeaders'
+  | 'payloadKeys'
   | 'development'
 > & { readonly secretFiles: SecretFiles };
 
@@ -45,39 +47,46 @@ export function followSecrets(
 ): LiveSecrets {
   const { onBroken, monotonicMs = () => performance.now() } = options;
 
-  const follow = <Value>(
+  /** As they are now: one that is replaced must be good beside all others. */
+  let present = settings;
+
+  const follow = <Member extends keyof LiveSecrets>(
     name: SecretSetting,
-    present: Value,
-    schema: z.ZodType<Value, string | undefined>,
-    problemOf: (value: Value) => string | undefined = () => undefined,
-  ): Live<Value> => {
+    member: Member,
+    schema: z.ZodType<SettingsOfSecrets[Member], string | undefined>,
+    problemOf: (value: SettingsOfSecrets[Member]) => string | undefined = () => undefined,
+  ): Live<SettingsOfSecrets[Member]> => {
     const path = settings.secretFiles[name];
-    if (path === undefined) return () => present;
-    const read = (): Value => {
+    if (path === undefined) return () => settings[member];
+    const read = (): SettingsOfSecrets[Member] => {
       const reader = createSettingReader({ [name]: readSecretFile(name, path) });
       const value = reader.read(name, schema);
-      const problem = value === undefined ? reader.problems.join(' ') : problemOf(value);
-      if (value === undefined || problem !== undefined) throw new SettingsError([`${name}_FILE: ${problem ?? ''}`]);
+      const replaced = { ...present, [member]: value };
+      const problem =
+        value === undefined ? reader.problems.join(' ') : (problemOf(value) ?? refusedSecrets(replaced).join(' '));
+      if (value === undefined || problem !== '') throw new SettingsError([`${name}_FILE: ${problem}`]);
+      present = replaced;
       return value;
     };
     return followFile({ path, read, monotonicMs, onBroken: (error) => onBroken((error as Error).message) });
   };
 
-  const notifySecrets = follow('NOTIFY_SECRETS', settings.notifySecrets, secrets('standard-webhooks'));
+  const token = follow('SERVICE_TOKEN', 'serviceToken', serviceToken());
+  const notifySecrets = follow('NOTIFY_SECRETS', 'notifySecrets', secrets('standard-webhooks'));
   return {
-    serviceToken: follow('SERVICE_TOKEN', settings.serviceToken ?? '', serviceToken()),
-    gatewayTokens: follow('GATEWAY_TOKENS', settings.gatewayTokens, gatewayTokens(), (tokens) =>
+    serviceToken: (when) => token(when) ?? '',
+    gatewayTokens: follow('GATEWAY_TOKENS', 'gatewayTokens', gatewayTokens(), (tokens) =>
       tokensProblem(tokens, settings),
     ),
-    webhookSecrets: follow('WEBHOOK_SECRETS', settings.webhookSecrets, secrets('any')),
-    settlementSecrets: follow('SETTLEMENT_SECRETS', settings.settlementSecrets, secrets('standard-webhooks')),
-    settlementCapability: follow('SETTLEMENT_CAPABILITY', settings.settlementCapability, capability()),
-    callbackSecrets: follow('CALLBACK_SECRETS', settings.callbackSecrets, secrets('standard-webhooks')),
-    notifyTargets: follow('NOTIFY_URLS', settings.notifyTargets, notifyTargets(), (targets) =>
+    webhookSecrets: follow('WEBHOOK_SECRETS', 'webhookSecrets', secrets('any')),
+    settlementSecrets: follow('SETTLEMENT_SECRETS', 'settlementSecrets', secrets('standard-webhooks')),
+    settlementCapability: follow('SETTLEMENT_CAPABILITY', 'settlementCapability', capability()),
+    callbackSecrets: follow('CALLBACK_SECRETS', 'callbackSecrets', secrets('standard-webhooks')),
+    notifyTargets: follow('NOTIFY_URLS', 'notifyTargets', notifyTargets(), (targets) =>
       targetsProblem(targets, notifySecrets()),
     ),
     notifySecrets,
-    heartbeatUrl: follow('HEARTBEAT_URL', settings.heartbeatUrl, operatorUrl()),
-    otlpHeaders: follow('OTEL_EXPORTER_OTLP_HEADERS', settings.otlpHeaders, otlpHeaders()),
+    heartbeatUrl: follow('HEARTBEAT_URL', 'heartbeatUrl', operatorUrl()),
+    otlpHeaders: follow('OTEL_EXPORTER_OTLP_HEADERS', 'otlpHeaders', otlpHeaders()),
   };
 }

@@ -4,13 +4,27 @@ import type { NetworkList } from './networks.js';
 import type { Settings } from './settings-shape.js';
 
 /** One thing that settings outside of development must not be, or should not be. */
-interface Check {
+interface Check<Of = Settings> {
   /** Its sentence, or undefined if all is well. It repeats no secret. */
-  readonly find: (settings: Settings) => string | undefined;
+  readonly find: (settings: Of) => string | undefined;
 }
 
+/** Settings that are secrets of ours, or of what we call. */
+type Secrets = Pick<
+  Settings,
+  | 'gatewayTokens'
+  | 'serviceToken'
+  | 'webhookSecrets'
+  | 'settlementSecrets'
+  | 'settlementCapability'
+  | 'callbackSecrets'
+  | 'notifySecrets'
+  | 'payloadKeys'
+  | 'development'
+>;
+
 /** The secrets of each setting, as texts. */
-function secretsBySetting(settings: Settings): ReadonlyMap<string, readonly string[]> {
+function secretsBySetting(settings: Secrets): ReadonlyMap<string, readonly string[]> {
   const capability = settings.settlementCapability;
   return new Map([
     ['GATEWAY_TOKENS', settings.gatewayTokens.map(({ secret }) => secret)],
@@ -57,8 +71,8 @@ const isOverTls = ({ temporal }: Settings): boolean =>
   ) && temporal['TEMPORAL_TLS'] !== 'false';
 const hostOf = (address: string): string => address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
 
-/** What a process refuses to start with outside of development. */
-const REFUSED: readonly Check[] = [
+/** What secrets must not be outside of development, at the start and when one of their files is replaced. */
+const REFUSED_SECRETS: readonly Check<Secrets>[] = [
   {
     find: (settings) => {
       // Of the service's token, the service decides.
@@ -97,6 +111,11 @@ const REFUSED: readonly Check[] = [
       );
     },
   },
+];
+
+/** What a process refuses to start with outside of development. */
+const REFUSED: readonly Check[] = [
+  ...REFUSED_SECRETS,
   {
     find: ({ publicUrl, serviceBaseUrl }) =>
       isLoopback(new URL(publicUrl).hostname) && !isLoopback(new URL(serviceBaseUrl).hostname)
@@ -167,7 +186,13 @@ export const refusedInProduction = (settings: Settings): readonly string[] => se
 /** @returns what may be meant outside of development, and is said in the log and by `towline doctor` */
 export const doubtfulInProduction = (settings: Settings): readonly string[] => sentencesOf(DOUBTFUL, settings);
 
-function sentencesOf(checks: readonly Check[], settings: Settings): readonly string[] {
+/** @returns why these secrets are refused outside of development, a sentence each */
+export const refusedSecrets = (secrets: Secrets): readonly string[] => sentencesOf(REFUSED_SECRETS, secrets);
+
+function sentencesOf<Of extends Pick<Settings, 'development'>>(
+  checks: readonly Check<Of>[],
+  settings: Of,
+): readonly string[] {
   if (settings.development) return [];
   return checks.map(({ find }) => find(settings)).filter((sentence) => sentence !== undefined);
 }

@@ -132,17 +132,22 @@ export function followFile<Value>(options: {
   const { path, read, monotonicMs, onBroken } = options;
   let seen = versionOf(path);
   let value = read();
+  let isRefused = false;
   let lookedAtMs = monotonicMs();
   return (when) => {
     if (when !== 'now' && monotonicMs() - lookedAtMs < LOOK_EVERY_MS) return value;
     lookedAtMs = monotonicMs();
     const version = versionOf(path);
-    if (version !== seen) {
+    // A refused one may be good once another file has been replaced, too.
+    if (version !== seen || isRefused) {
+      const isNew = version !== seen;
       seen = version;
       try {
         value = read();
+        isRefused = false;
       } catch (error) {
-        onBroken(error);
+        isRefused = true;
+        if (isNew) onBroken(error);
       }
     }
     return value;

@@ -136,6 +136,39 @@ describe('secrets in files', () => {
     expect(broken.join()).not.toContain('canary');
   });
 
+  it('are refused as at the start if they are guessable, shared or reserved; the old ones count until a good one comes', async () => {
+    const settlement = await put('settlement-live', secretOf(1));
+    const callbacks = await put('callbacks-live', secretOf(2));
+    const tokens = await put('tokens-checked', TOKEN);
+    const settings = readSettings({
+      ...live,
+      SERVICE_TOKEN: 'x',
+      SETTLEMENT_SECRETS_FILE: settlement,
+      CALLBACK_SECRETS_FILE: callbacks,
+      GATEWAY_TOKENS_FILE: tokens,
+    });
+    const broken: string[] = [];
+    const followed = followSecrets(settings, { onBroken: (problem) => broken.push(problem), monotonicMs: () => 0 });
+    const refused = ['service-token:admin:secret-of-nobody-000000', `${TOKEN}\nann:admin:other-secret-of-ann-000`];
+    for (const text of [...refused, `bob:flows:${'a'.repeat(30)}`]) {
+      await put('tokens-checked', text);
+      expect(followed.gatewayTokens('now').map(({ name, role }) => `${name} ${role}`)).toEqual(['ann operator']);
+    }
+    await put('settlement-live', `whsec_${Buffer.alloc(32).toString('base64')}`);
+    expect(followed.settlementSecrets('now')).toEqual([secretOf(1)]);
+    // Two are exchanged, one file after the other.
+    await put('settlement-live', secretOf(2));
+    expect(followed.settlementSecrets('now')).toEqual([secretOf(1)]);
+    expect(broken.map(settingOf)).toEqual([
+      ...Array.from({ length: 3 }, () => 'GATEWAY_TOKENS_FILE'),
+      ...Array.from({ length: 2 }, () => 'SETTLEMENT_SECRETS_FILE'),
+    ]);
+    await put('callbacks-live', secretOf(3));
+    expect(followed.callbackSecrets('now')).toEqual([secretOf(3)]);
+    expect(followed.settlementSecrets('now')).toEqual([secretOf(2)]);
+    expect(broken).toHaveLength(5);
+  });
+
   it('let calls work again after a 401, without sending the refused token twice', async () => {
     const path = await put('rotating', 'old');
     const settings = readSettings({ ...live, SERVICE_TOKEN_FILE: path });
