@@ -1,4 +1,4 @@
-import { compareAmounts } from '../money.js';
+import { compareAmounts, toMsat } from '../money.js';
 import type { FlowDefinition } from './flow.js';
 
 /** The largest amount of one flow, by currency or token in capitals; others have no limit. */
@@ -18,7 +18,16 @@ export function tooMuch<Input>(
 ): TooMuch | undefined {
   const money = definition.moneyOf?.(input);
   if (money === undefined) return undefined;
-  const limit = limits.get(money.currency);
-  if (limit === undefined || compareAmounts(money.amount, limit) <= 0) return undefined;
-  return { path: money.member, message: `must be at most ${limit} ${money.currency}, the limit that MAX_AMOUNTS sets` };
+  for (const [unit, limit] of limits) {
+    if (!isAbove(money, unit, limit)) continue;
+    return { path: money.member, message: `must be at most ${limit} ${unit}, the limit that MAX_AMOUNTS sets` };
+  }
+  return undefined;
+}
+
+/** Bitcoin has several units, and a limit in one of them holds in all. */
+function isAbove({ amount, currency }: { amount: string; currency: string }, unit: string, limit: string): boolean {
+  if (unit === currency) return compareAmounts(amount, limit) > 0;
+  const [given, most] = [toMsat(amount, currency), toMsat(limit, unit)];
+  return given !== null && most !== null && compareAmounts(given, most) > 0;
 }

@@ -64,6 +64,25 @@ describe('the largest amount of a flow', () => {
     },
   );
 
+  it('of Bitcoin holds in each of its units', () => {
+    const limited = (amount: string, currency: string, unit: string, limit: string) =>
+      tooMuch({ moneyOf: () => ({ amount, currency, member: 'amount' }) }, {}, new Map([[unit, limit]])) !== undefined;
+    for (const [currency, most, more] of [
+      ['BTC', '0.05', '0.050000001'],
+      ['SAT', '5000000', '5000001'],
+      ['MSAT', '5000000000', '5000000001'],
+    ] as const) {
+      for (const [unit, limit] of [
+        ['BTC', '0.05'],
+        ['SAT', '5000000'],
+      ] as const) {
+        expect(limited(most, currency, unit, limit)).toBe(false);
+        expect(limited(more, currency, unit, limit)).toBe(true);
+      }
+      expect(limited(more, currency, 'USDC', '1')).toBe(false);
+    }
+  });
+
   it('of an invoice is what the payer was asked to pay', async () => {
     const invoice = flowOf('invoice-payment');
     const { payment, ...given } = await exampleInput('invoice-payment', 'order-1');
