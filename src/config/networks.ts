@@ -36,12 +36,27 @@ function createNetworkList(cidrs: readonly string[]): NetworkList {
   };
 }
 
+/** All IPv4 addresses as IPv6 writes them. */
+const MAPPED_BASE = '::ffff:0.0.0.0';
+const ALL_MAPPED = new BlockList();
+ALL_MAPPED.addSubnet(MAPPED_BASE, 96, 'ipv6');
+
+/** A network of IPv6 that has addresses of IPv4: what is short in one is long in the other, so that 96 bits are everybody. */
+function hasMapped(address: string, bits: number): boolean {
+  const own = new BlockList();
+  own.addSubnet(address, bits, 'ipv6');
+  return ALL_MAPPED.check(address, 'ipv6') || own.check(MAPPED_BASE, 'ipv6');
+}
+
 const isCidr = (text: string): boolean => {
   const match = /^([0-9A-Fa-f:.]{2,45})(?:\/(\d{1,3}))?$/.exec(text);
   const family = isIP(match?.[1] ?? '');
   const bits = match?.[2];
+  const most = family === 4 ? 32 : 128;
+  const length = Number(bits ?? most);
   // A prefix of 0 bits would trust every address.
-  return family !== 0 && (bits === undefined || (Number(bits) >= 1 && Number(bits) <= (family === 4 ? 32 : 128)));
+  if (family === 0 || length < 1 || length > most) return false;
+  return family === 4 || !hasMapped(match?.[1] ?? '', length);
 };
 
 /** `SETTLEMENT_NETWORKS`, `TRUSTED_PROXIES`: comma-separated addresses or CIDRs. */
@@ -49,5 +64,8 @@ export const networks = () =>
   z
     .string()
     .transform((text) => text.split(',').map((entry) => entry.trim()))
-    .refine((entries) => entries.every(isCidr), 'must be a comma-separated list of networks such as 203.0.113.0/24')
+    .refine(
+      (entries) => entries.every(isCidr),
+      'must be a comma-separated list of networks such as 203.0.113.0/24 or 2001:db8::/32, those of IPv4 as IPv4',
+    )
     .transform(createNetworkList);

@@ -149,6 +149,13 @@ describe('settings', () => {
     ['trust by signature without a secret', { SETTLEMENT_TRUST: 'signed' }, 'SETTLEMENT_SECRETS'],
     ['trust by network without networks', { SETTLEMENT_TRUST: 'network' }, 'SETTLEMENT_NETWORKS'],
     ['a network that is everybody', { SETTLEMENT_NETWORKS: '0.0.0.0/0' }, 'SETTLEMENT_NETWORKS'],
+    ...['::ffff:0:0/96', '::ffff:10.0.0.0/104', '::FFFF:a00:1', '::/64'].map(
+      (cidr): [string, Record<string, string>, string] => [
+        `a network of IPv6 that has addresses of IPv4 (${cidr})`,
+        { TRUSTED_PROXIES: `10.0.0.7,${cidr}` },
+        'TRUSTED_PROXIES',
+      ],
+    ),
     ['a short capability', { SETTLEMENT_CAPABILITY: 'abc' }, 'SETTLEMENT_CAPABILITY'],
     [
       'a rule for an operation that moves no money',
