@@ -116,7 +116,7 @@ describe('the gateway as a process', () => {
     await tested.close();
   });
 
-  it('refuses a request with two Host headers', async () => {
+  it('refuses a request with two Host or two Authorization headers', async () => {
     const tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1' });
     const { hostname, port } = new URL(tested.url);
     const answerTo = async (hosts: string) => {
@@ -129,6 +129,9 @@ describe('the gateway as a process', () => {
     };
     expect(await answerTo('Host: localhost\r\n')).toBe('HTTP/1.1 200');
     expect(await answerTo('Host: localhost\r\nhOST: evil.example\r\n')).toBe('HTTP/1.1 400');
+    const token = 'Authorization: Bearer dev-token\r\n';
+    expect(await answerTo(`Host: localhost\r\n${token}`)).toBe('HTTP/1.1 200');
+    expect(await answerTo(`Host: localhost\r\n${token}${token}`)).toBe('HTTP/1.1 400');
     await tested.close();
   });
 

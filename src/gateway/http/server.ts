@@ -89,7 +89,7 @@ export function createServer(
   });
   followRequests(server);
   limitSockets(server.server, limits);
-  refuseTwoHosts(server);
+  refuseRepeatedHeaders(server);
   if (limits.development === true) refuseOtherHosts(server);
   takeJsonBodies(server);
   logRequests(server, logger);
@@ -113,10 +113,10 @@ export function createServer(
 }
 
 /** RFC 9112, 3.2: a proxy before us may have looked at the other one. Node takes the first. */
-function refuseTwoHosts(server: FastifyInstance): void {
+function refuseRepeatedHeaders(server: FastifyInstance): void {
   server.addHook('onRequest', (request, _reply, next) => {
-    const hosts = headerValues(request.raw.rawHeaders, 'host').length;
-    next(hosts > 1 ? new Refusal(400, 'Send one Host header.') : undefined);
+    const repeated = ['host', 'authorization'].find((name) => headerValues(request.raw.rawHeaders, name).length > 1);
+    next(repeated === undefined ? undefined : new Refusal(400, `Send one ${repeated} header.`));
   });
 }
 
