@@ -85,13 +85,16 @@ function brokenEnd(setting: Setting, w: World): string | null {
   if (end === null) return null;
   const { record, claim } = post;
   if (known.orders.some(({ became }) => became === null)) return 'ended, and an order has no reply';
+  if (
+    end.reason === 'not_executed' &&
+    known.orders.some(({ result, became }) => result === 'void' && became === 'refused')
+  )
+    return 'an order that closed the claim is refused, and the flow ends by it';
   const request = requestOf(known, requestPlanOf(setting).name);
   if (request.unwritten) return 'ended, and the answer of the service is not written to its claim';
   const trusted = inbox.filter((event) => event.trusted);
-  const byPerson =
-    end.order !== undefined ||
-    claim.closed ||
-    known.events.some(({ said }) => said === 'accepted' || said === 'trusted');
+  const byOrder = end.order !== undefined || known.events.some(({ said }) => said === 'accepted' || said === 'trusted');
+  const byPerson = byOrder || claim.closed;
   const deniesMoney = end.state === 'failed' || end.state === 'expired' || end.state === 'cancelled';
   if (deniesMoney && !byPerson) {
     const hasFailed =
@@ -121,7 +124,7 @@ function brokenEnd(setting: Setting, w: World): string | null {
   if ((end.state === 'cancelled' || end.state === 'expired') && sentOf(claim) === 'unknown')
     return `ended ${end.state}: before any money moved, and its claim was in sending`;
   const isDenied = claim.phase === 'rejected' || claim.phase === 'void';
-  if (!deniesMoney && !byPerson && isDenied && !request.proofWritten)
+  if (!deniesMoney && !byOrder && isDenied && !request.proofWritten)
     return `ended ${end.state}, and its claim is ${claim.phase}`;
   if (end.reason === 'not_executed' && post.flights.length > 0) return 'closed as not executed with a POST on its way';
   if (
