@@ -134,7 +134,16 @@ describe('a POST that the service turned away in its own words', () => {
     const refusal = { httpStatus: 403, message: 'no', fields: [], isRateExpired: false, isAboutReference: false };
     Object.assign(service, { getCryptoSend: () => Promise.reject(new RejectedError('getCryptoSend', refusal)) });
     await decisions.bench.pass(AT_DEADLINE_MS + READING_MS);
-    expect((await parked(handle)).parked?.reason).toBe('could_not_ask');
+    const asked = (await parked(handle)).parked;
+    expect(asked?.reason).toBe('could_not_ask');
+    // A cancel that cannot be judged leaves the question as it stands.
+    await Promise.all([
+      expect(handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toMatchObject({
+        cause: { type: 'store_unavailable' },
+      }),
+      decisions.bench.pass(READING_MS),
+    ]);
+    expect((await parked(handle)).parked?.since).toBe(asked?.since);
     Object.assign(service, { getCryptoSend: lookUp });
     await handle.terminate();
   });

@@ -74,7 +74,7 @@ export function stop(v: View, end: StopEnd, order?: string): Situation {
     ...(v.is.stopAsked ? { isParked: true } : {}),
   };
   const steps = [step('void', '', v.known.turn, more), ...sendOf(v)];
-  return v.is.stopAsked ? { steps, park: looksFirst ? 'could_not_ask' : 'step_failed' } : { steps };
+  return v.is.stopAsked ? { steps, park: looksFirst ? 'could_not_ask' : 'step_failed' } : { steps, isCheck: true };
 }
 
 /** An end that denies that money moved: no POST is under way, and the inbox, read after that, brings nothing new. */
