@@ -3,7 +3,7 @@ import type { StepName } from '../../workflows/core/known.js';
 import { isTrusted } from '../../workflows/core/events.js';
 import { view, mayBeSent, requestOf } from '../../workflows/core/view.js';
 import { isOfCopy } from './here.js';
-import { requestPlanOf, type Budget, type Setting, type World } from './world.js';
+import { isLookup, requestPlanOf, type Budget, type Setting, type World } from './world.js';
 
 /*
  * What must hold. Each has its exceptions beside it, in words: a service that takes its own "failed" back, what a person
@@ -21,6 +21,8 @@ export function broken(setting: Setting, w: World, most: Budget): string | null 
   if (end !== null) return brokenEnd(setting, w);
   const unprepared = known.running.find((step) => known.prepared === null && NEED_TERMS.includes(step.do));
   if (unprepared !== undefined) return `"${unprepared.do}" runs, and the input was not checked`;
+  const ran = brokenStep(setting, w);
+  if (ran !== null) return ran;
   if (w.decision.says.length > 0) return 'what is reported is reported twice';
   if (known.parked !== null && known.parked.actions.length === 0) return 'parked without a legal order';
   if (isSmooth(w, most) && known.parked !== null) return `parked (${known.parked.reason}), and nothing went wrong`;
@@ -48,6 +50,24 @@ const NEED_TERMS: readonly StepName[] = [
   'close',
 ];
 
+/** What runs, and should not. */
+function brokenStep({ plan }: Setting, { known, nowMs }: World): string | null {
+  const v = view(known, plan, nowMs);
+  const runs = (...names: readonly StepName[]): boolean => known.running.some((step) => names.includes(step.do));
+  const { request } = v;
+  if (runs('send') && request.answer === 'held-back' && request.claim !== 'ordered')
+    return 'what an event held back is sent by itself';
+  if (runs('follow', 'ask') && request.unaskable !== null) return 'it is asked on, and that is refused each time';
+  if (runs('follow') && v.executed === 'shown' && (request.isOther || v.post.lookup === 'other'))
+    return 'a record of another payment is followed';
+  const isHinted = v.is.hinted && !v.is.looked && v.executed === 'shown' && !v.is.overdue && known.input === 'valid';
+  if (runs('follow') && isHinted && known.parked === null && known.orders.every(({ became }) => became !== null))
+    return 'an event reports an end, and the lookup is not asked at once';
+  if (known.running.some((step) => step.do === 'void' && step.isParked === true && step.order !== undefined))
+    return 'a cancel waits for the store for as long as that is away';
+  return null;
+}
+
 const CHECKS: readonly string[] = ['look', 'look-status', 'read-inbox', 'write-answer'];
 
 function brokenPark(setting: Setting, { known, nowMs, decision }: World): string | null {
@@ -61,7 +81,8 @@ function brokenPark(setting: Setting, { known, nowMs, decision }: World): string
   if (!isIdle) return null;
   if (v.state.kind === 'conflict' && !['conflict', 'event_mismatch'].includes(parked.reason))
     return `what is proven excludes one another, and it is parked as ${parked.reason}`;
-  if (v.executed === 'shown' && v.post.lookup === 'other' && !['conflict', 'event_mismatch'].includes(parked.reason))
+  const isOfAnother = v.post.lookup === 'other' || v.request.isOther;
+  if (v.executed === 'shown' && isOfAnother && !['conflict', 'event_mismatch'].includes(parked.reason))
     return `its record is of another payment, and it is parked as ${parked.reason}`;
   const isProven =
     v.state.kind === 'ended' &&
@@ -77,6 +98,11 @@ function brokenPark(setting: Setting, { known, nowMs, decision }: World): string
     ['not_found_at_service', 'unknown_outcome'].includes(parked.reason) && request.answer !== 'held-back';
   if (isOpenQuestion && nowMs < request.askUntilMs && nowMs < known.deadlineAtMs)
     return `a person is asked (${parked.reason}) within the window`;
+  const isUnasked = nowMs >= request.askUntilMs && (request.lookup?.askedAtMs ?? -1) < request.askUntilMs;
+  const isOfPost = isOpenQuestion || parked.reason === 'could_not_ask';
+  const isUnknown = v.postStep.do === 'ask-on' && parked.sinceMs >= request.askUntilMs && !v.is.overdue;
+  if (isOfPost && isUnknown && isUnasked && request.claim === 'sending')
+    return `a person is asked (${parked.reason}), and nobody asked at the end of the window`;
   return null;
 }
 
@@ -91,6 +117,13 @@ function brokenEnd(setting: Setting, w: World): string | null {
   )
     return 'an order that closed the claim is refused, and the flow ends by it';
   const request = requestOf(known, requestPlanOf(setting).name);
+  const isAnswered = request.claim === 'answered' || request.claim === 'rejected';
+  if (request.byClaim && isAnswered && request.lookup === null && end.order === undefined)
+    return 'ended, and the answer in its claim was not read';
+  const isByEvents = end.reason === 'failed_at_service' && !isLookup(setting) && end.order === undefined;
+  const failedAtMs = known.events.findLast((one) => isTrusted(one) && one.event.status === 'FAILED')?.atMs;
+  if (isByEvents && failedAtMs !== undefined && w.nowMs < failedAtMs + known.graceMs)
+    return 'called failed while another event may contradict that';
   if (request.unwritten) return 'ended, and the answer of the service is not written to its claim';
   const trusted = inbox.filter((event) => event.trusted);
   const byOrder = end.order !== undefined || known.events.some(({ said }) => said === 'accepted' || said === 'trusted');

@@ -64,7 +64,7 @@ export const DEEP: readonly Space[] = [
 
 /** For the plants: each is looked for in these, the small ones first, until it is found. */
 export const FOR_PLANTS: readonly Space[] = [
-  ...ofEach(bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)),
+  ...ofEach(bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1), bounds(1, 0, 0, SETTINGS[0])),
   ...ofEach(bounds(1, 0, 1), bounds(0, 1, 1), bounds(2, 0, 0)),
   ...of(
     'bank-withdrawal',
