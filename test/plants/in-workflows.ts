@@ -6,6 +6,7 @@ import type * as refundDue from '../../workflows/bridge/refund-due.js';
 import type * as refundTerms from '../../workflows/bridge/refund-terms.js';
 import type * as bridgeStatuses from '../../workflows/bridge/statuses.js';
 import type * as transfer from '../../workflows/bridge/transfer.js';
+import type * as coreLoop from '../../workflows/core/loop.js';
 import type * as rules from '../../workflows/core/rules.js';
 import type * as evidence from '../../workflows/engine/evidence.js';
 import type { EventRules } from '../../workflows/engine/evidence.js';
@@ -231,6 +232,18 @@ export const plants = {
           if (patched(PATCH)) await sleep(1);
           return story(flow);
         }),
+    }),
+    replacing<typeof coreLoop>('workflows/core/loop.ts', {
+      createLoop:
+        (honest) =>
+        (...args) => {
+          const loop = honest.createLoop(...args);
+          const run = async () => {
+            if (patched(PATCH)) await sleep(1);
+            return loop.run();
+          };
+          return { ...loop, run };
+        },
     }),
   ],
 } satisfies Plants;
