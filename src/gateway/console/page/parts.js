@@ -108,6 +108,7 @@ export const words = (name) =>
 export function Doc({ page, section, summary }) {
   const [text, setText] = useState(undefined);
   const load = async () => {
+    setText('Loading');
     const answer = await fetch(`/console/${page}`).catch(() => undefined);
     const all = answer?.ok ? await answer.text() : '';
     const [, after = ''] = all.split(new RegExp(`^#+ \`?${section}\`?$`, 'm'));
@@ -121,7 +122,7 @@ export function Doc({ page, section, summary }) {
   };
   return html`<details onToggle=${(event) => event.target.open && text === undefined && load()}>
     <summary>${summary}</summary>
-    <div class="doc">${text ?? 'Loading'}</div>
+    <div class="doc">${text ?? ''}</div>
   </details>`;
 }
 
