@@ -53,7 +53,7 @@ export interface Voided {
 /** The steps of the one engine (`workflows/core`) that the store carries out: each answers with what the claim is then. */
 export function createEngineActivities(deps: ActivityDeps) {
   const { claims } = deps.store;
-  const old = createClaimActivities(deps);
+  const claimSteps = createClaimActivities(deps);
   const steps = createFlowStepActivities(deps);
   const turnedAway = createTurnedAwayActivities(deps);
   const settling = createSettleActivities(deps);
@@ -104,25 +104,25 @@ export function createEngineActivities(deps: ActivityDeps) {
 
     /** Opens a claim in `sending` for another send. `isTaken`: the next send may be made, also if none was ever marked. */
     async orderAnotherSend(order: PostOrdered): Promise<ClaimAnswer & { readonly isTaken: boolean }> {
-      const isTaken = await old.orderSendAgain(order);
+      const isTaken = await claimSteps.orderSendAgain(order);
       return { isTaken, ...(await answerOf(order)) };
     },
 
     /** Takes an ordered send back: from then on nothing is sent under the claim. */
     async takeOrderBack(order: ClaimRef & { readonly order: ClaimOrder }): Promise<ClaimAnswer> {
-      await old.holdBack(order);
+      await claimSteps.holdBack(order);
       return answerOf(order);
     },
 
     /** A person declares that it was not executed. */
     async closeAsNotExecuted(order: PostOrdered): Promise<ClaimAnswer> {
-      await old.closeNotExecuted(order);
+      await claimSteps.closeNotExecuted(order);
       return answerOf(order);
     },
 
     /** A person decides how the flow ended: closes all of its claims, or none. Null: they are closed. */
     async closeByLastWord(order: ClosingOrder): Promise<Cause | null> {
-      const [why] = await old.closeByOrder(order);
+      const [why] = await claimSteps.closeByOrder(order);
       return why === undefined ? null : NOT_CLOSED[why];
     },
   };

@@ -78,6 +78,8 @@ const start = (
   return { loop, end: loop.run() };
 };
 
+const PENDING = { id: 'e', source: 'callback', trusted: true, proof: 'signature', status: 'PENDING', receivedAt: '', facts: {} } as const; // prettier-ignore
+
 const CHECKED: Result = {
   of: 'check',
   prepared: { windows: { settleMs: SETTLE_MS }, steps: { send: { facts: {} } } } as never,
@@ -131,15 +133,7 @@ describe('the loop of a flow', () => {
     // A trusted event proves it: the window is not waited for any more.
     loop.take({
       is: 'event',
-      event: {
-        id: 'e',
-        source: 'callback',
-        trusted: true,
-        proof: 'signature',
-        status: 'PENDING',
-        receivedAt: '',
-        facts: {},
-      },
+      event: PENDING,
     });
     await temporal.turn();
     expect(temporal.log).toContain('give up ask');
@@ -184,16 +178,7 @@ describe('the loop of a flow', () => {
     await temporal.result('send', ACCEPTED);
     expect(await end).toBe('continue');
     expect(loop.isIdle()).toBe(true);
-    const event = {
-      id: 'e',
-      source: 'callback',
-      trusted: true,
-      proof: 'signature',
-      status: 'PENDING',
-      receivedAt: '',
-      facts: {},
-    } as const;
-    loop.take({ is: 'event', event });
+    loop.take({ is: 'event', event: PENDING });
     expect(loop.isIdle()).toBe(false);
     expect(await loop.run()).toBe('continue');
     expect(loop.known().events.map(({ event: { id } }) => id)).toEqual(['e']);

@@ -102,7 +102,7 @@ function brokenPark(setting: Setting, { known, nowMs, decision }: World): string
   const isOfPost = isOpenQuestion || parked.reason === 'could_not_ask';
   const isUnknown = v.postStep.do === 'ask-on' && parked.sinceMs >= request.askUntilMs && !v.is.overdue;
   if (isOfPost && isUnknown && isUnasked && request.claim === 'sending')
-    return `a person is asked (${parked.reason}), and nobody asked at the end of the window`;
+    return `a person is asked (${parked.reason}), and it was not asked about at the end of the window`;
   return null;
 }
 

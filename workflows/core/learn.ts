@@ -347,7 +347,7 @@ function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }
     if (found.claim === 'void') return withRequest(now, name, found);
     // Its own send tells how that went.
     if (now.running.some((one) => one.do === 'send' && one.request === name))
-      return inNewTurn(withRequest(now, name, { claim: found.claim, sent: found.sent }));
+      return inNewTurn(withRequest(now, name, { ...found, byClaim: holdsAnswer(found.claim) }));
     // What turns out to have been sent is followed from now on.
     return before.claim === 'free' || before.claim === 'reserved' ? readFirst(inNewTurn(now), name, found, nowMs) : now;
   }, read);
@@ -373,10 +373,12 @@ function orderedSend(known: Known, step: Step, result: Extract<Result, { of: 'or
   return inNewTurn(withRequest(next, step.request, open));
 }
 
+const holdsAnswer = (claim: ClaimSays): boolean => claim === 'answered' || claim === 'rejected';
+
 /** A claim that may have been sent under, as the store has it: its answer is in the claim, or its outcome is open. */
 function foundSince(before: Request, claim: ClaimSays): Partial<Request> {
   if (claim === 'free' || claim === 'reserved') return { claim: 'sending' };
-  const isNew = claim !== before.claim && (claim === 'answered' || claim === 'rejected');
+  const isNew = claim !== before.claim && holdsAnswer(claim);
   return isNew ? { claim, byClaim: true, lookup: null } : { claim };
 }
 
