@@ -8,6 +8,8 @@ type Colors = ReturnType<typeof pc.createColors>;
 /** What a command needs of its environment; tests replace it. */
 export interface CliContext {
   readonly env: Environment;
+  /** Names of it that a file `.env` of the working folder gave. */
+  readonly fromFile?: ReadonlySet<string>;
   /** Prints a line to stdout: results. */
   readonly out: (line: string) => void;
   /** Prints a line to stderr: progress and errors. */
@@ -22,10 +24,11 @@ export interface CliContext {
 }
 
 export function processContext(): CliContext {
-  const env = readEnvironment();
+  const { env, fromFile } = readEnvironment();
   const isTerminal = process.stdout.isTTY;
   return {
     env,
+    fromFile,
     out: (line) => void process.stdout.write(`${line}\n`),
     err: (line) => void process.stderr.write(`${line}\n`),
     isTerminal,

@@ -1,14 +1,8 @@
-import {
-  DEVELOPMENT_TOKEN,
-  isLoopback,
-  readSecretFiles,
-  readSettings,
-  SettingsError,
-  type Environment,
-} from '../config/index.js';
+import { DEVELOPMENT_TOKEN, isLoopback, readSecretFiles, readSettings, SettingsError } from '../config/index.js';
 import { flowAddress } from '../gateway/http/flow-path.js';
 import { Towline } from '../sdk/index.js';
 import { gatewayUrl } from './wiring/gateway-url.js';
+import type { CliContext } from './context.js';
 import { CliError } from './exit-codes.js';
 
 interface GatewayAccess {
@@ -23,28 +17,47 @@ interface GatewayAccess {
 
 /**
  * The gateway's address and token: `GATEWAY_URL` and `TOWLINE_TOKEN`; without them, the gateway of this machine's
- * settings and the development token. Tokens never come by the command line, which other users can see.
+ * settings and the development token. Tokens never come by the command line, which other users can see. A token that
+ * the process was given goes to another machine only if the process was given its address, too: a folder that somebody
+ * else made may have a file `.env`.
  * @throws CliError, SettingsError
  */
-export function gatewayAccess(given: Environment): GatewayAccess {
+export function gatewayAccess({ env: given, fromFile }: Pick<CliContext, 'env' | 'fromFile'>): GatewayAccess {
   const { env, problems } = readSecretFiles(given);
   if (problems.length > 0) throw new SettingsError(problems);
-  const gateway = env['GATEWAY_URL']?.trim() ?? '';
-  const url = gateway === '' ? gatewayUrl(readSettings(given)) : checked(gateway);
+  const isSet = (name: string) => (env[name]?.trim() ?? '') !== '';
+  const setting = isSet('GATEWAY_URL') ? 'GATEWAY_URL' : 'GATEWAY_HOST';
+  const url = checked(
+    setting,
+    isSet('GATEWAY_URL') ? String(env['GATEWAY_URL']).trim() : gatewayUrl(readSettings(given)),
+  );
   const isLocal = isLoopback(new URL(url).hostname);
   const token = env['TOWLINE_TOKEN']?.trim() ?? '';
-  if (token !== '') return { url, token };
+  if (token !== '') {
+    const isOfFile = ['TOWLINE_TOKEN', 'TOWLINE_TOKEN_FILE'].some((name) => fromFile?.has(name));
+    if (!isLocal && !isOfFile && fromFile?.has(setting)) throw new CliError(NOT_TOGETHER);
+    return { url, token };
+  }
   if (isLocal && !env['GATEWAY_TOKENS']) return { url, token: DEVELOPMENT_TOKEN.secret };
   throw new CliError('TOWLINE_TOKEN is missing: set it to the secret of one of the tokens in GATEWAY_TOKENS.');
 }
 
-function checked(given: string): string {
+const NOT_TOGETHER =
+  'The gateway is named by the file .env of this folder, and TOWLINE_TOKEN is not in it: your token is not sent there. Set ' +
+  'GATEWAY_URL in the environment, where the token is.';
+
+function checked(setting: string, given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username + url.password + url.search !== '') {
     throw new CliError('GATEWAY_URL must be an http or https URL without user, password or query.');
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
-    throw new CliError('GATEWAY_URL must begin with https, since the gateway is not on this machine.');
+    const why = 'since the gateway is not on this machine';
+    const sentence =
+      setting === 'GATEWAY_URL'
+        ? `GATEWAY_URL must begin with https, ${why}.`
+        : `Set GATEWAY_URL, with https, ${why} (GATEWAY_HOST): the token would be sent to it in the clear.`;
+    throw new CliError(sentence);
   }
   return given.replace(/\/+$/, '');
 }

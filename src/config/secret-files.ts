@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parse } from 'dotenv';
-import type { Environment } from './environment.js';
+import { type Environment, readEnvFile } from './environment.js';
 
 /** Settings that are secrets. Each may be a file instead, by its name and `_FILE`; a list may have an entry on each line. */
 export const SECRET_SETTINGS = {
@@ -78,7 +77,7 @@ export function exposedSecrets(envFile: string): string | undefined {
   }
   try {
     if (!isOpenToOthers(fstatSync(file).mode)) return undefined;
-    const exposed = parse(readFileSync(file, 'utf8'));
+    const exposed = readEnvFile(file);
     const names = Object.keys(SECRET_SETTINGS).filter((name) => (exposed[name]?.trim() ?? '') !== '');
     if (names.length === 0) return undefined;
     return `${resolve(envFile)} is open to others, and has ${names.join(', ')}: let its owner alone read it (chmod 600).`;

@@ -90,7 +90,7 @@ export const RULES: readonly Rule[] = [
   { of: KEYS, may: [KEYS, NODE], because: 'crypto is pure and alone' },
   {
     of: CONFIG,
-    may: [CONFIG, PROTOCOL, CONTRACT, KEYS, PURE_READERS, ZOD, /^dotenv$/, NODE],
+    may: [CONFIG, PROTOCOL, CONTRACT, KEYS, PURE_READERS, ZOD, NODE],
     because: 'settings know nothing of what they set',
   },
   {

@@ -1,6 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { readEnvironment } from '../../src/config/environment.js';
+import { CliError } from '../../src/cli/exit-codes.js';
+import { gatewayAccess } from '../../src/cli/gateway-client.js';
+import { secretBytes } from '../harness/secrets.js';
 import { closedPort, run, scratchFolder } from './run.js';
 import { startScriptedGateway } from './scripted-gateway.js';
 
@@ -8,6 +12,14 @@ const scratch = await scratchFolder();
 const gateway = await startScriptedGateway();
 const env = { GATEWAY_URL: gateway.url, TOWLINE_TOKEN: 'a-token-of-ours' };
 const FLOW = 'bridge-transfer/order-1';
+const OTHER_MACHINE = {
+  TOWLINE_TOKEN: 'a-token-of-ours',
+  PUBLIC_URL: 'https://pay.example',
+  SERVICE_BASE_URL: 'https://service.example',
+  SERVICE_TOKEN: 'token-of-the-service',
+  GATEWAY_TOKENS: 'backend:flows:0a1b2c3d4e5f60718293a4b5',
+  PAYLOAD_KEYS: `k1:${secretBytes(1).toString('base64')}`,
+};
 
 const view = (state: string, more: object = {}) => ({
   kind: 'bridge-transfer',
@@ -364,4 +376,40 @@ test('towline resolve that only proposes says so first, with how another person 
   expect(second).toContain(proposal.confirm);
   gateway.answer(200, { ...parked, proposal: null });
   expect((await run(['resolve', FLOW, 'mark-completed', '--note', 'seen', '--yes'], env)).code).toBe(0);
+});
+
+describe('towline sends the token of its process only where the process says:', () => {
+  const elsewhere = { GATEWAY_URL: 'https://198.51.100.7', TOWLINE_TOKEN: 'a-token-of-ours' };
+  const fromFile = (...names: string[]) => new Set(names);
+
+  test('not to a gateway that a file .env of the folder names', async () => {
+    expect(() => gatewayAccess({ env: elsewhere, fromFile: fromFile('GATEWAY_URL') })).toThrow(CliError);
+    expect(gatewayAccess({ env: elsewhere, fromFile: fromFile('GATEWAY_URL', 'TOWLINE_TOKEN') })).toMatchObject({
+      token: 'a-token-of-ours',
+    });
+    expect(gatewayAccess({ env: elsewhere, fromFile: fromFile('TOWLINE_TOKEN') })).toMatchObject({
+      url: 'https://198.51.100.7',
+    });
+    expect(gatewayAccess({ env, fromFile: fromFile('GATEWAY_URL') })).toMatchObject({ url: gateway.url });
+  });
+
+  test('and to another machine over https only, whichever setting names it', () => {
+    expect(() => gatewayAccess({ env: { ...OTHER_MACHINE, GATEWAY_HOST: '198.51.100.7' } })).toThrow(CliError);
+    expect(gatewayAccess({ env: { ...OTHER_MACHINE, GATEWAY_HOST: '0.0.0.0' } })).toMatchObject({
+      url: 'http://127.0.0.1:8400',
+    });
+  });
+
+  test('and no file .env names programs that run, or where they are found', async () => {
+    const file = join(scratch, 'dot-env');
+    await writeFile(
+      file,
+      'TEMPORAL_CLI_PATH=./x\nTOWLINE_CACHE=.\nNODE_OPTIONS=--require ./x\nGATEWAY_PORT=8500\nLOG_LEVEL=warn\n',
+    );
+    expect(readEnvironment({ LOG_LEVEL: 'info' }, file)).toEqual({
+      env: { GATEWAY_PORT: '8500', LOG_LEVEL: 'info' },
+      fromFile: fromFile('GATEWAY_PORT'),
+    });
+    expect(readEnvironment({ A: 'b' }, join(scratch, 'none'))).toEqual({ env: { A: 'b' }, fromFile: fromFile() });
+  });
 });

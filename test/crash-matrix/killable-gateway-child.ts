@@ -12,7 +12,7 @@ import { openStore } from '../../src/store/libsql/open.js';
 import { connectTemporal } from '../../src/temporal/connection.js';
 import { createPayloadCodec, createDataConverter } from '../../src/temporal/payload-codec.js';
 
-const env = readEnvironment();
+const { env } = readEnvironment();
 const settings = readSettings(env);
 const keyring = createKeyring([{ id: 'test', bytes: new Uint8Array(32).fill(7) }]);
 const namespace = 'default';

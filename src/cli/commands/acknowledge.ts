@@ -25,7 +25,7 @@ export function addAcknowledgeCommand(program: Command, run: RunCommand, context
     )
     .action((flow: string, { note, ...options }: Options) =>
       run(async () => {
-        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const gateway = createGatewayClient(gatewayAccess(context));
         const view = await gateway.acknowledge(flowArgument(flow), { note });
         print(context, options, view, (shown) => flowText(context, shown));
         return EXIT.done;

@@ -20,7 +20,7 @@ export function addApproveCommand(program: Command, run: RunCommand, context: Cl
     .addHelpText('after', '\nExample:\n  towline approve bridge-transfer/order-1001')
     .action((flow: string, options: Options) =>
       run(async () => {
-        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const gateway = createGatewayClient(gatewayAccess(context));
         const view = await gateway.approveQuote(flowArgument(flow), options);
         print(context, options, view, (shown) => orderText(context, shown, APPROVE_QUOTE));
         return isProposed(view, APPROVE_QUOTE) ? EXIT.proposed : EXIT.done;

@@ -26,7 +26,7 @@ const PAGE_WITHIN_MS = 600_000;
 const PROGRESS_EVERY = 5_000;
 
 export function addAuditCommand(program: Command, run: RunCommand, context: CliContext): void {
-  const client = () => createGatewayClient(gatewayAccess(context.env));
+  const client = () => createGatewayClient(gatewayAccess(context));
   const audit = program
     .command('audit')
     .description(
@@ -84,7 +84,7 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
 
 /** Page after page. What was printed before an error is whole, and the error says where to go on. */
 async function exportAll(context: CliContext, { after: first, ...options }: ListOptions): Promise<ExitCode> {
-  const client = createGatewayClient({ ...gatewayAccess(context.env), retryForMs: PAGE_WITHIN_MS });
+  const client = createGatewayClient({ ...gatewayAccess(context), retryForMs: PAGE_WITHIN_MS });
   let last = first;
   let printed = 0;
   try {

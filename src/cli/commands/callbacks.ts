@@ -9,7 +9,7 @@ import { print, type PrintOptions, plainTable } from '../print.js';
 interface Options extends CallbackQuery, PrintOptions {}
 
 export function addCallbacksCommand(program: Command, run: RunCommand, context: CliContext): void {
-  const client = () => createGatewayClient(gatewayAccess(context.env));
+  const client = () => createGatewayClient(gatewayAccess(context));
   const callbacks = program
     .command('callbacks')
     .description(

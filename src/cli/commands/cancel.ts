@@ -19,7 +19,7 @@ export function addCancelCommand(program: Command, run: RunCommand, context: Cli
     .addHelpText('after', '\nExample:\n  towline cancel bridge-transfer/order-1001 --note "ordered twice"')
     .action((flow: string, options: Options) =>
       run(async () => {
-        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const gateway = createGatewayClient(gatewayAccess(context));
         const view = await gateway.cancel(flowArgument(flow), options);
         print(context, options, view, (shown) => flowText(context, shown));
         return EXIT.done;

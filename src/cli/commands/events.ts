@@ -20,7 +20,7 @@ interface ReplayOptions extends PrintOptions {
 }
 
 export function addEventsCommand(program: Command, run: RunCommand, context: CliContext): void {
-  const client = () => createGatewayClient(gatewayAccess(context.env));
+  const client = () => createGatewayClient(gatewayAccess(context));
   const events = program
     .command('events')
     .description('The inbox: every webhook and callback that came, and its state.')

@@ -23,7 +23,7 @@ export function addGiveCommand(program: Command, run: RunCommand, context: CliCo
     )
     .action((flows: string[], { to, note, ...options }: Options) =>
       run(async () => {
-        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const gateway = createGatewayClient(gatewayAccess(context));
         const ids = flows.map(flowArgument);
         const given = [];
         for (const flowId of ids) given.push(await gateway.give(flowId, { to, note }));

@@ -32,7 +32,7 @@ export function addListCommand(program: Command, run: RunCommand, context: CliCo
     )
     .action(({ json = false, ...query }: ListQuery & PrintOptions) =>
       run(async () => {
-        const answer = await createGatewayClient(gatewayAccess(context.env)).list(query);
+        const answer = await createGatewayClient(gatewayAccess(context)).list(query);
         // Temporal gives those that run first, and then the latest to end.
         const flows = answer.flows.toSorted((one, other) => other.startedAt.localeCompare(one.startedAt));
         print(context, { json }, { ...answer, flows }, (page) => pageText(context, page));

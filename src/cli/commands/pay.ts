@@ -22,7 +22,7 @@ export function addPayCommand(program: Command, run: RunCommand, context: CliCon
     .action((flow: string, file: string, options: PrintOptions) =>
       run(async () => {
         const order = await jsonText(context, file);
-        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const gateway = createGatewayClient(gatewayAccess(context));
         const view = await gateway.pay(flowArgument(flow), new JsonText(order));
         print(context, options, view, (shown) => flowText(context, shown));
         return EXIT.done;

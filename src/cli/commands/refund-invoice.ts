@@ -18,7 +18,7 @@ export function addRefundInvoiceCommand(program: Command, run: RunCommand, conte
     .addHelpText('after', '\nExample:\n  towline refund-invoice offramp/order-1001 lnbc21u1...')
     .action((flow: string, invoice: string, options: PrintOptions) =>
       run(async () => {
-        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const gateway = createGatewayClient(gatewayAccess(context));
         const view = await gateway.provideRefundInvoice(flowArgument(flow), invoice);
         print(context, options, view, (shown) => flowText(context, shown));
         return EXIT.done;

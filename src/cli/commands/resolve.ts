@@ -33,7 +33,7 @@ export function addResolveCommand(program: Command, run: RunCommand, context: Cl
     .action((flow: string, action: string, { note, event, until, yes, ...options }: Options) =>
       run(async () => {
         if (yes !== true) await askBefore(context, action, flow);
-        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const gateway = createGatewayClient(gatewayAccess(context));
         const order = {
           action,
           note,

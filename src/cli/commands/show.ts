@@ -14,7 +14,7 @@ export function addShowCommand(program: Command, run: RunCommand, context: CliCo
     .addHelpText('after', '\nExample:\n  towline show bridge-transfer/order-1001')
     .action((flow: string, options: PrintOptions) =>
       run(async () => {
-        const view = await createGatewayClient(gatewayAccess(context.env)).show(flowArgument(flow));
+        const view = await createGatewayClient(gatewayAccess(context)).show(flowArgument(flow));
         print(context, options, view, (shown) => flowText(context, shown));
         return EXIT.done;
       }),

@@ -28,7 +28,7 @@ export function addStartCommand(program: Command, run: RunCommand, context: CliC
     .action((kind: FlowKind, file: string, options: Options) =>
       run(async () => {
         const input = await jsonText(context, file);
-        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const gateway = createGatewayClient(gatewayAccess(context));
         const { alreadyStarted, ...started } = await gateway.start(kind, new JsonText(input));
         if (alreadyStarted) context.err('Already started by the same input: this start sent nothing.');
         const view = options.wait ? await waitForFlow(context, gateway, started.flowId) : started;

@@ -57,10 +57,7 @@ async function erase(context: CliContext, flowId: string, { note, yes, ...option
   const isMeant =
     yes === true || context.confirm === undefined || (await context.confirm(`This cannot be undone. Erase ${flowId}?`));
   if (!isMeant) throw new CliError('Nothing was erased.');
-  const erased = await createGatewayClient(gatewayAccess(context.env)).erase(
-    flowId,
-    note === undefined ? {} : { note },
-  );
+  const erased = await createGatewayClient(gatewayAccess(context)).erase(flowId, note === undefined ? {} : { note });
   print(context, options, erased, ({ events, claims, entries }) =>
     [
       `${flowId} is erased from the store: ${events} events, ${claims} claims, ${entries} entries of the audit log.`,

@@ -21,7 +21,7 @@ export function addWaitCommand(program: Command, run: RunCommand, context: CliCo
     .addHelpText('after', '\nExample:\n  towline wait bridge-transfer/order-1001 --timeout 600')
     .action((flow: string, options: Options) =>
       run(async () => {
-        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const gateway = createGatewayClient(gatewayAccess(context));
         const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1_000;
         const view = await waitForFlow(context, gateway, flowArgument(flow), timeoutMs);
         print(context, options, view, (shown) => flowText(context, shown));

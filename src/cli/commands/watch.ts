@@ -17,7 +17,7 @@ export function addWatchCommand(program: Command, run: RunCommand, context: CliC
     .addHelpText('after', '\nExample:\n  towline watch bridge-transfer/order-1001')
     .action((flow: string, { json = false }: { json?: boolean }) =>
       run(async () => {
-        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const gateway = createGatewayClient(gatewayAccess(context));
         const flowId = flowArgument(flow);
         const unseen = createUnseen();
         for (;;) {

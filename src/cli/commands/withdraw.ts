@@ -21,7 +21,7 @@ export function addWithdrawCommand(program: Command, run: RunCommand, context: C
     .addHelpText('after', '\nExample:\n  towline withdraw bridge-transfer/order-1001 --note "the customer called back"')
     .action((flow: string, options: Options) =>
       run(async () => {
-        const gateway = createGatewayClient(gatewayAccess(context.env));
+        const gateway = createGatewayClient(gatewayAccess(context));
         const view = await gateway.withdraw(flowArgument(flow), options);
         print(context, options, view, (shown) => flowText(context, shown));
         return EXIT.done;
