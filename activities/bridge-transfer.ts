@@ -13,6 +13,7 @@ import { ownCallbackUrl } from '../src/flows/capability.js';
 import { sameAmount, toWireNumber } from '../src/money.js';
 import { fixedBy } from '../src/flows/echoes.js';
 import { needsSecondPerson } from '../src/flows/four-eyes.js';
+import { decidedAmounts } from '../src/flows/largest-amount.js';
 import { fieldsOf } from '../src/flows/callback.js';
 import { readCode } from '../src/readers/code.js';
 import { readTime } from '../src/readers/time.js';
@@ -95,8 +96,8 @@ export function createBridgeActivities(deps: ActivityDeps) {
 
 /** Above `FOUR_EYES_ABOVE` the quote needs an approval, from every starter, also if its input asks for none. */
 function withApproval({ fourEyes }: ActivityDeps, input: BridgeTransferInput): BridgeTransferInput {
-  const money = bridgeTransferFlow.moneyOf?.(input);
-  const isRequired = fourEyes !== undefined && needsSecondPerson(fourEyes, APPROVE_QUOTE, money);
+  const amounts = decidedAmounts(bridgeTransferFlow, input);
+  const isRequired = fourEyes !== undefined && needsSecondPerson(fourEyes, APPROVE_QUOTE, amounts);
   return isRequired ? { ...input, approval: 'required' } : input;
 }
 

@@ -1,5 +1,6 @@
 import { flowOf } from '../src/flows/index.js';
 import { needsSecondPerson } from '../src/flows/four-eyes.js';
+import { decidedAmounts } from '../src/flows/largest-amount.js';
 import { NO_FOUR_EYES } from '../src/protocol/four-eyes.js';
 import { parseFlowId } from '../src/protocol/vocabulary.js';
 import { isProven } from '../src/store/order-proof.js';
@@ -24,9 +25,9 @@ export function createOrderActivities(deps: ActivityDeps) {
         const sent = { flowId, update, order };
         const proven = isProven(store, sent) || ((await store.refreshKeys()) && isProven(store, sent));
         const kind = parseFlowId(flowId)?.kind;
-        const money = kind === undefined || input === undefined ? undefined : flowOf(kind).moneyOf?.(input);
+        const amounts = kind === undefined || input === undefined ? [] : decidedAmounts(flowOf(kind), input);
         const second = proven ? (order.proof?.second ?? null) : null;
-        const isOneEnough = second !== null || !needsSecondPerson(fourEyes, action, money);
+        const isOneEnough = second !== null || !needsSecondPerson(fourEyes, action, amounts);
         // Another Temporal client has no proof to send: what has one was copied from another flow, or changed.
         const isForged = !proven && order.proof !== undefined;
         if (proven && isOneEnough) {

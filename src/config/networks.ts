@@ -5,6 +5,8 @@ import { z } from 'zod';
 export interface NetworkList {
   readonly cidrs: readonly string[];
   includes(address: string): boolean;
+  /** An address is in both. */
+  overlaps(other: NetworkList): boolean;
 }
 
 /** IPv4 addresses of sockets that listen on IPv6 too. */
@@ -26,15 +28,21 @@ function createNetworkList(cidrs: readonly string[]): NetworkList {
     const family = isIPv4(address) ? 'ipv4' : 'ipv6';
     list.addSubnet(address, bits === undefined ? (family === 'ipv4' ? 32 : 128) : Number(bits), family);
   }
-  return {
+  const own: NetworkList = {
     cidrs,
     includes(address) {
       const bare = withoutPort(address).replace(MAPPED, '');
       const family = isIP(bare);
       return family !== 0 && list.check(bare, family === 4 ? 'ipv4' : 'ipv6');
     },
+    // Of two networks that overlap, one contains the first address of the other.
+    overlaps: (other) => hasOneOf(own, other) || hasOneOf(other, own),
   };
+  return own;
 }
+
+const hasOneOf = (list: NetworkList, { cidrs }: NetworkList): boolean =>
+  cidrs.some((cidr) => list.includes(cidr.split('/')[0] ?? ''));
 
 /** All IPv4 addresses as IPv6 writes them. */
 const MAPPED_BASE = '::ffff:0.0.0.0';

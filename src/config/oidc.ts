@@ -92,11 +92,14 @@ const roleMap = () =>
     return roles;
   });
 
+/** The claim that only we have a use for: its words are our roles. */
+const OWN_CLAIM = 'towline_role';
+
 /** Undefined without `OIDC_ISSUER`. */
-export function readOidc({ read, problem }: SettingReader): OidcSettings | undefined {
+export function readOidc({ read, problem }: SettingReader, development: boolean): OidcSettings | undefined {
   const given = read('OIDC_ISSUER', issuer().optional());
   const audiences = read('OIDC_AUDIENCE', list().optional());
-  const roleClaim = read('OIDC_ROLE_CLAIM', claim(), 'towline_role');
+  const roleClaim = read('OIDC_ROLE_CLAIM', claim(), OWN_CLAIM);
   const nameClaim = read('OIDC_NAME_CLAIM', lastingClaim().optional());
   const named = read('OIDC_ROLES', roleMap().optional());
   const algorithms = read(
@@ -118,6 +121,11 @@ export function readOidc({ read, problem }: SettingReader): OidcSettings | undef
       problem('OIDC_AUDIENCE is missing: without it a token that the issuer gave for another application would do.');
     }
     return undefined;
+  }
+  if (named === undefined && roleClaim !== OWN_CLAIM && !development && isMissing('OIDC_ROLES')) {
+    problem(
+      `OIDC_ROLES is missing: the words of ${roleClaim} may be roles of other applications, and its "admin" another one's.`,
+    );
   }
   return {
     issuer: given,

@@ -43,11 +43,14 @@ function secretsBySetting(settings: Secrets): ReadonlyMap<string, readonly strin
 
 /** Of 16 random bytes, fewer differ once in 10^17. Hexadecimal digits and letters of a word are few, too. */
 const LEAST_DISTINCT = 8;
-const BASE64 = /^(?:whsec_)?([A-Za-z0-9+/]{20,}={0,2})$/;
+/** Of a secret of Standard Webhooks, which asks for 24. */
+const LEAST_BYTES = 16;
+const BASE64 = /^(?:whsec_([A-Za-z0-9+/]*={0,2})|([A-Za-z0-9+/]{20,}={0,2}))$/;
 
-/** Zeros, one letter again and again, a pattern of a few: what people write in place of a secret. */
+/** Zeros, one letter again and again, a pattern of a few, a few bytes: what people write in place of a secret. */
 function isGuessable(secret: string): boolean {
-  const encoded = BASE64.exec(secret)?.[1];
+  const [, standard, encoded = standard] = BASE64.exec(secret) ?? [];
+  if (standard !== undefined && Buffer.from(standard, 'base64').length < LEAST_BYTES) return true;
   const bytes = encoded === undefined ? Buffer.from(secret) : Buffer.from(encoded, 'base64');
   return new Set(secret).size < LEAST_DISTINCT || new Set(bytes).size < LEAST_DISTINCT;
 }
@@ -71,6 +74,18 @@ const isOverTls = ({ temporal }: Settings): boolean =>
   ) && temporal['TEMPORAL_TLS'] !== 'false';
 const hostOf = (address: string): string => address.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
 
+/** Who did what, in timelines and in the audit log; `service-token`: callers that send SERVICE_TOKEN. */
+const NAMES_OF_MACHINES: readonly string[] = [
+  'deadline',
+  'flow',
+  'gateway',
+  'provider',
+  'service',
+  'service-token',
+  'temporal',
+  'towline',
+];
+
 /** What secrets must not be outside of development, at the start and when one of their files is replaced. */
 const REFUSED_SECRETS: readonly Check<Secrets>[] = [
   {
@@ -79,7 +94,8 @@ const REFUSED_SECRETS: readonly Check<Secrets>[] = [
       const ours = [...secretsBySetting(settings)].filter(([name]) => name !== 'SERVICE_TOKEN');
       const [name] = ours.find(([, secrets]) => secrets.some(isGuessable)) ?? [];
       return (
-        name && `${name} has a secret of a few characters that repeat: take a random one (openssl rand -base64 32).`
+        name &&
+        `${name} has a secret of a few bytes, or of a few that repeat: take a random one (openssl rand -base64 32).`
       );
     },
   },
@@ -97,10 +113,13 @@ const REFUSED_SECRETS: readonly Check<Secrets>[] = [
     },
   },
   {
-    find: ({ gatewayTokens }) =>
-      gatewayTokens.some(({ name }) => name === 'service-token')
-        ? 'GATEWAY_TOKENS has the name service-token, by which records show callers that send SERVICE_TOKEN. Take another one.'
-        : undefined,
+    find: ({ gatewayTokens }) => {
+      const taken = gatewayTokens.find(({ name }) => NAMES_OF_MACHINES.includes(name));
+      return (
+        taken &&
+        `GATEWAY_TOKENS has the name ${taken.name}, by which records show what no person did. Take another one.`
+      );
+    },
   },
   {
     find: ({ gatewayTokens }) => {
@@ -112,6 +131,10 @@ const REFUSED_SECRETS: readonly Check<Secrets>[] = [
     },
   },
 ];
+
+const MAY_HAVE_PROXY =
+  'SETTLEMENT_NETWORKS may have the proxy that ends TLS, by whose address every sender would be trusted: name the proxy ' +
+  "in TRUSTED_PROXIES, and in SETTLEMENT_NETWORKS the provider's own networks, without it.";
 
 /** What a process refuses to start with outside of development. */
 const REFUSED: readonly Check[] = [
@@ -128,16 +151,14 @@ const REFUSED: readonly Check[] = [
         ? 'WEBHOOK_PROFILE=unsigned takes no notice of WEBHOOK_SECRETS: set the profile by which the service signs, or no secret.'
         : undefined,
   },
-  { find: ({ settlementNetworks }) => tooWide('SETTLEMENT_NETWORKS', settlementNetworks) },
   { find: ({ trustedProxies }) => tooWide('TRUSTED_PROXIES', trustedProxies) },
   {
-    find: ({ settlementNetworks, trustedProxies, publicUrl }) =>
-      settlementNetworks?.includes('127.0.0.1') === true &&
-      trustedProxies === undefined &&
-      new URL(publicUrl).protocol === 'https:'
-        ? 'SETTLEMENT_NETWORKS has this machine, where the proxy that ends TLS may be: then it trusts every sender. Name the ' +
-          "provider's networks, and the proxy in TRUSTED_PROXIES."
-        : undefined,
+    find: ({ settlementNetworks: networks, trustedProxies: proxies, publicUrl }) => {
+      const mayHaveProxy =
+        networks !== undefined &&
+        (proxies === undefined ? new URL(publicUrl).protocol === 'https:' : networks.overlaps(proxies));
+      return tooWide('SETTLEMENT_NETWORKS', networks) ?? (mayHaveProxy ? MAY_HAVE_PROXY : undefined);
+    },
   },
   {
     find: ({ otlpEndpoint, otlpHeaders }) =>
@@ -149,6 +170,10 @@ const REFUSED: readonly Check[] = [
   },
 ];
 
+const doubt = (find: (settings: Settings) => boolean, sentence: string): Check => ({
+  find: (settings) => (find(settings) ? sentence : undefined),
+});
+
 /** What can be meant, and is said in the log at each start and by `towline doctor`. */
 const DOUBTFUL: readonly Check[] = [
   {
@@ -159,6 +184,23 @@ const DOUBTFUL: readonly Check[] = [
         : 'TEMPORAL_ADDRESS is another machine, and there is no TLS to it: who is on the way can start, order and end flows.';
     },
   },
+  doubt(
+    (settings) => settings.allowPlaintext,
+    'ALLOW_PLAINTEXT is true: other Temporal clients start flows without a key.',
+  ),
+  doubt(
+    (settings) => settings.callbackAllowLoopback,
+    'CALLBACK_ALLOW_LOOPBACK is true: any caller has workers send requests to what listens beside them.',
+  ),
+  doubt(({ fourEyes }) => fourEyes.actions.length === 0, 'FOUR_EYES is none: each order needs one person alone.'),
+  doubt(
+    ({ unprovenRateLimit }) => unprovenRateLimit === 0,
+    'UNPROVEN_RATE_LIMIT is 0: who guesses tokens, and strangers, have no limit.',
+  ),
+  doubt(
+    ({ webhookProfile }) => webhookProfile === 'unsigned',
+    'WEBHOOK_PROFILE is unsigned: a URL alone proves an event, and who reads one in the log of a proxy can forge it.',
+  ),
 ];
 
 /** First words of names that are surely meant for us. */

@@ -109,7 +109,7 @@ export function readSettings(given: Environment): Settings {
     inboundHost,
     inboundPort,
     gatewayTokens: read('GATEWAY_TOKENS', gatewayTokens().optional()) ?? (development ? [DEVELOPMENT_TOKEN] : []),
-    oidc: readOidc(reader),
+    oidc: readOidc(reader, development),
     gatewayRateLimit,
     unprovenRateLimit:
       read('UNPROVEN_RATE_LIMIT', wholeNumber(1_000_000).optional()) ??

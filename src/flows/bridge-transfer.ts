@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { BridgeDepositRequest, BridgeSettlement, BridgeCryptoPayment } from '../contract/bridge.js';
-import { decimalsOf } from '../money.js';
+import { compareAmounts, decimalsOf } from '../money.js';
 import { FIAT_CURRENCIES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
 import { checkFits, code, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
 import { UNREADABLE } from '../protocol/messages.js';
@@ -10,7 +10,7 @@ import { readHash } from '../readers/hash.js';
 import { INVOICE_FAULTS, readLightningInvoice } from '../readers/lightning-invoice.js';
 import { readReference } from '../readers/reference.js';
 import { durationMs, readTime } from '../readers/time.js';
-import { defineFlow, type EventReading } from './flow.js';
+import { defineFlow, type EventReading, type MoneyOfFlow } from './flow.js';
 import { hashIn } from './payment-request.js';
 import { assetFacts, factsIn } from './record-facts.js';
 import { terms } from './terms.js';
@@ -139,6 +139,34 @@ export const BridgeTransferInput = BridgeDepositRequest.omit({ callback_url: tru
   });
 export type BridgeTransferInput = z.infer<typeof BridgeTransferInput>;
 
+/** What comes in, and is refunded at most. */
+function amountsIn(
+  { amount_msat, crypto_amount, bolt11 }: BridgeTransferInput['crypto_payment'],
+  token: string,
+): readonly MoneyOfFlow[] {
+  const invoice = readLightningInvoice(bolt11);
+  const msat = amount_msat ?? (typeof invoice === 'string' ? null : invoice.amountMsat);
+  return [
+    ...(msat === null
+      ? []
+      : [{ amount: msat, currency: 'MSAT', member: 'crypto_payment.amount_msat', isPaidIn: true as const }]),
+    ...(crypto_amount === undefined
+      ? []
+      : [
+          {
+            amount: crypto_amount,
+            currency: unitOf(crypto_amount, token),
+            member: 'crypto_payment.crypto_amount',
+            isPaidIn: true as const,
+          },
+        ]),
+  ];
+}
+
+/** The amount of a Lightning invoice may be given in whole bitcoins: less than a satoshi is no payment. */
+const unitOf = (amount: string, token: string): string =>
+  token === 'MSAT' && compareAmounts(amount, '1000') < 0 ? 'BTC' : token;
+
 export const bridgeTransferFlow = defineFlow({
   kind: 'bridge-transfer',
   input: BridgeTransferInput,
@@ -147,6 +175,11 @@ export const bridgeTransferFlow = defineFlow({
   summaryOf: (input) =>
     `Bridge transfer: ${input.amount} ${input.source_currency} → ${input.settlement.amount} ${input.settlement.currency}`,
   moneyOf: (input) => ({ amount: input.amount, currency: input.source_currency, member: 'amount' }),
+  amountsOf: ({ amount, source_currency, settlement, token, crypto_payment }) => [
+    { amount, currency: source_currency, member: 'amount' },
+    { amount: settlement.amount, currency: settlement.currency, member: 'settlement.amount' },
+    ...amountsIn(crypto_payment, token),
+  ],
   termsOf: ({ amount, source_currency: currency, chain, settlement }) =>
     terms({
       sends: { amount, currency },

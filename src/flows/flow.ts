@@ -32,6 +32,11 @@ export interface FlowDefinition<Input = unknown> {
   summaryOf(input: Input): string;
   /** The money that leaves the payer. For totals and for `MAX_AMOUNTS`. Absent if no money moves. */
   moneyOf?(input: Input): MoneyOfFlow;
+  /**
+   * Every amount that the input names, that of `moneyOf` first: who starts the flow writes them all, and the service may act
+   * by any of them. @default that of `moneyOf` alone
+   */
+  amountsOf?(input: Input): readonly MoneyOfFlow[];
   /** What it moves, from whom to whom, for the person who decides about it. Absent if no money moves. */
   termsOf?(input: Input): FlowTerms;
   /**
@@ -57,13 +62,15 @@ export interface FlowDefinition<Input = unknown> {
   readonly docs: KindDocs;
 }
 
-interface MoneyOfFlow {
+export interface MoneyOfFlow {
   /** A decimal string. */
   readonly amount: string;
   /** Or a token. */
   readonly currency: string;
   /** Path of the input's member with the amount. */
   readonly member: string;
+  /** It comes in from outside: no one decides about it before it is there. */
+  readonly isPaidIn?: true;
 }
 
 /** One flow that is played against the sandbox, with the input of `examples/`, and how it must end. */

@@ -46,7 +46,7 @@ describe('the largest amount of a flow', () => {
       message: expect.stringContaining('150000 KES'),
     });
     expect(above('9999999999999.9', 'KES', '9999999999999.89')).toBeDefined();
-    expect(above('150000.01', 'USDC', '1')).toBeUndefined();
+    expect(above('150000.01', 'ZMW', '1')).toBeUndefined();
   });
 
   it.each(FLOW_KINDS.filter((kind) => flowOf(kind).moneyOf !== undefined))(
@@ -81,6 +81,27 @@ describe('the largest amount of a flow', () => {
       }
       expect(limited(more, currency, 'USDC', '1')).toBe(false);
     }
+  });
+
+  it('of a bridge transfer is that of each amount it names: what leaves the payer, what the recipient gets, what comes in', () => {
+    const settlement = { ...(transferInput('r')['settlement'] as object), amount: 100_000, currency: 'ZAR' };
+    const at = (more: object, unit: string, limit: string) =>
+      tooMuch(bridge, bridge.input.parse({ ...transferInput('r', { amount: '1' }), ...more }), new Map([[unit, limit]]))
+        ?.path;
+    expect(at({ settlement }, 'ZAR', '99999')).toBe('settlement.amount');
+    expect(at({ settlement }, 'ZAR', '100000')).toBeUndefined();
+    const paysIn = (payment: object, token = 'USDC', chain = 'BASE') => ({
+      token,
+      chain,
+      crypto_payment: { address: `0x${'1'.repeat(40)}`, ...payment },
+    });
+    expect(at(paysIn({ crypto_amount: '8' }), 'USDC', '7.9')).toBe('crypto_payment.crypto_amount');
+    expect(at(paysIn({ crypto_amount: '8' }), 'USDC', '8')).toBeUndefined();
+    expect(at(paysIn({ amount_msat: '5000000001' }), 'BTC', '0.05')).toBe('crypto_payment.amount_msat');
+    // Of a token that counts parts of a satoshi, less than one is in bitcoins.
+    expect(at(paysIn({ crypto_amount: '0.06' }, 'MSAT', 'LIGHTNING'), 'BTC', '0.05')).toBe(
+      'crypto_payment.crypto_amount',
+    );
   });
 
   it('of an invoice is what the payer was asked to pay', async () => {

@@ -82,6 +82,36 @@ describe('settings outside of development', () => {
       'SETTLEMENT_NETWORKS',
     ],
     [
+      'settlements by their network, with TLS ended in front of it by a proxy that nobody names',
+      { SETTLEMENT_NETWORKS: '203.0.113.0/24' },
+      'SETTLEMENT_NETWORKS',
+    ],
+    [
+      'settlements from a network that has the proxy',
+      { SETTLEMENT_NETWORKS: '10.0.0.0/8', TRUSTED_PROXIES: '10.1.2.0/24' },
+      'SETTLEMENT_NETWORKS',
+    ],
+    [
+      'settlements from an address among those of proxies',
+      { SETTLEMENT_NETWORKS: '203.0.113.7,10.1.2.3', TRUSTED_PROXIES: '10.1.2.0/24' },
+      'SETTLEMENT_NETWORKS',
+    ],
+    ['a webhook secret of a few bytes', { WEBHOOK_SECRETS: 'whsec_abababababab' }, 'WEBHOOK_SECRETS'],
+    ['a settlement secret of nine random bytes', { SETTLEMENT_SECRETS: 'whsec_q83vASNFZ4mr' }, 'SETTLEMENT_SECRETS'],
+    ...['towline', 'service', 'provider', 'deadline', 'temporal'].map(
+      (name) =>
+        [
+          `a token with the name ${name}, of a machine`,
+          { GATEWAY_TOKENS: `${name}:flows:0a1b2c3d4e5f60718293a4b5` },
+          'GATEWAY_TOKENS',
+        ] as const,
+    ),
+    [
+      'roles by the words of a claim that other applications have, too',
+      { OIDC_ISSUER: 'https://issuer.example', OIDC_AUDIENCE: 'towline', OIDC_ROLE_CLAIM: 'realm_access.roles' },
+      'OIDC_ROLES',
+    ],
+    [
       'headers for a collector without TLS',
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.example', OTEL_EXPORTER_OTLP_HEADERS: 'authorization=x' },
       'OTEL_EXPORTER_OTLP_HEADERS',
@@ -99,7 +129,20 @@ describe('settings outside of development', () => {
       'settlements from this machine, with the proxy named',
       { SETTLEMENT_NETWORKS: '127.0.0.0/8', TRUSTED_PROXIES: '10.0.0.7' },
     ],
-    ['networks of a provider', { SETTLEMENT_NETWORKS: '203.0.113.0/24,2001:db8::/32' }],
+    [
+      'networks of a provider, and the proxy named',
+      { SETTLEMENT_NETWORKS: '203.0.113.0/24,2001:db8::/32', TRUSTED_PROXIES: '10.0.0.7' },
+    ],
+    [
+      'words of a claim with the role of each',
+      {
+        OIDC_ISSUER: 'https://issuer.example',
+        OIDC_AUDIENCE: 'towline',
+        OIDC_ROLE_CLAIM: 'realm_access.roles',
+        OIDC_ROLES: 'towline-admin=admin',
+      },
+    ],
+    ['a claim of our own', { OIDC_ISSUER: 'https://issuer.example', OIDC_AUDIENCE: 'towline' }],
     [
       'headers for a collector on this machine',
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_EXPORTER_OTLP_HEADERS: 'authorization=x' },
@@ -115,6 +158,16 @@ describe('settings outside of development', () => {
     expect(
       doubtsOf({ TEMPORAL_ADDRESS: 'temporal.example:7233', TEMPORAL_API_KEY: 'key', TEMPORAL_TLS: 'false' }),
     ).toEqual(['TEMPORAL_ADDRESS']);
+  });
+
+  it.each([
+    ['ALLOW_PLAINTEXT', 'true'],
+    ['CALLBACK_ALLOW_LOOPBACK', 'true'],
+    ['FOUR_EYES', 'none'],
+    ['UNPROVEN_RATE_LIMIT', '0'],
+    ['WEBHOOK_PROFILE', 'unsigned'],
+  ])('are doubtful, and taken, with %s=%s', (name, value) => {
+    expect(namesOf(readSettings({ ...LIVE, [name]: value }).doubts)).toEqual([name]);
   });
 
   it('name variables that look like a setting and are none, but not what Kubernetes sets', () => {

@@ -9,6 +9,7 @@ import { until } from '../harness/until.js';
 import { anEvent } from '../store/temporary-store.js';
 import { bridgeBody, PATHS } from './proxy/caller.js';
 
+const largeSettlement = { ...(transferInput('r')['settlement'] as object), amount: 1_000_000, currency: 'KES' };
 const secretOf = (name: string) => `secret-of-${name}-0123456789`;
 const DECIDES = 'operator+approver';
 const PEOPLE = { shop: 'flows', alice: DECIDES, bob: DECIDES, carol: 'flows+operator', dev: 'admin' } as const;
@@ -307,6 +308,7 @@ describe('an order that needs a second person', () => {
     ['wrote the currency with blanks and in small letters', { source_currency: ' kes ' }],
     ['wrote the amount with an exponent', { amount: '100001e-2' }],
     ['wrote the amount as a number', { amount: 1000.01 }],
+    ['lets the recipient get more than the payer pays', { amount: '1', settlement: largeSettlement }],
   ])('is the approval of a quote above the limit, if its starter %s', async (_what, more) => {
     const flow = await start('shop', { amount: '1000.01', deadlineSeconds: 6_000, ...more });
     await until('its approval', async () => (await show(flow))['stage'] === 'awaiting-approval');

@@ -75,7 +75,6 @@ describe('the doctor', () => {
 
   it('notes that TRUSTED_PROXIES is not set when PUBLIC_URL is https, outside of development', () => {
     expect(found({})).toEqual([['note', 'not-set']]);
-    expect(found({ SETTLEMENT_NETWORKS: PROVIDER })).toEqual([['note', 'not-set']]);
     expect(found({ TRUSTED_PROXIES: '10.0.0.1' })).toEqual([['good', 'ok']]);
     expect(explainProxies(readSettings({}))).toEqual([]);
   });

@@ -34,26 +34,23 @@ export function checkCallbacks(
   return [good('CALLBACK_SECRETS', `${whose}; what signs those to a name: towline callbacks secret NAME`)];
 }
 
-type ProxySettings = Pick<Settings, 'trustedProxies' | 'settlementNetworks' | 'publicUrl' | 'development'>;
+type ProxySettings = Pick<Settings, 'trustedProxies' | 'publicUrl' | 'development'>;
 
 /** TRUSTED_PROXIES: the proxy that ends TLS in front of the gateway hides the address of a request's sender. */
 export function explainProxies(settings: ProxySettings): readonly Finding[] {
-  const { trustedProxies, settlementNetworks } = settings;
+  const { trustedProxies } = settings;
   if (trustedProxies !== undefined) {
     return [good('TRUSTED_PROXIES', `${trustedProxies.cidrs.join(', ')}: their X-Forwarded-For is believed`)];
   }
   // The gateway itself speaks no TLS.
   if (settings.development || new URL(settings.publicUrl).protocol !== 'https:') return [];
-  const harm =
-    settlementNetworks === undefined
-      ? 'all senders of unproven events, and all who guess tokens, share one limit'
-      : "SETTLEMENT_NETWORKS either trusts no sender or, with the proxy's address in it, every sender";
   return [
     note(
       'TRUSTED_PROXIES',
       'not-set',
       'none, though PUBLIC_URL is https, which something in front of the gateway must end. If that hides the ' +
-        `addresses of senders, ${harm}: set TRUSTED_PROXIES to its address, as the gateway sees it.`,
+        'addresses of senders, all senders of unproven events, and all who guess tokens, share one limit: set ' +
+        'TRUSTED_PROXIES to its address, as the gateway sees it.',
     ),
   ];
 }

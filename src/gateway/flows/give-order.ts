@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import { v7 as uuidv7 } from 'uuid';
+import type { Money } from '../../flows/largest-amount.js';
 import { rowIdOf } from '../../flows/event-of-row.js';
 import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
 import { openedIdOf } from '../../protocol/events.js';
@@ -9,7 +10,7 @@ import type { Permission } from '../../protocol/permissions.js';
 import { refusalCodeOf, type RefusalCode } from '../../protocol/refusals.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
 import { awaitUpdate } from '../../temporal/await-answer.js';
-import { foreignType } from '../../temporal/flow-handle.js';
+import { type FlowFacts, foreignType } from '../../temporal/flow-handle.js';
 import { traced } from '../../tracing.js';
 import type { AuditNote } from '../../store/audit.js';
 import { proofOfOrder } from '../../store/order-proof.js';
@@ -171,11 +172,10 @@ export async function admitOrder(
   view?: FlowWithMoney,
 ): Promise<Admitted | undefined> {
   const { store, settings, reader } = deps;
-  const { amount = null, currency = null } = (action === APPROVE_QUOTE && (await reader.facts(flowId))?.money) || {};
-  const money = amount === null || currency === null ? undefined : { amount, currency };
+  const amounts = action === APPROVE_QUOTE ? amountsOf(await reader.facts(flowId), view) : [];
   let proposal: Proposal | undefined;
   const permission = permissionFor(action);
-  const question = { caller, permission, order: { action, money, fourEyes: settings.fourEyes } };
+  const question = { caller, permission, order: { action, amounts, fourEyes: settings.fourEyes } };
   if (mayOrder(question) !== 'yes') {
     const waits = view && topicOf(view);
     // Else it would stand in the way of the order that the flow waits for.
@@ -198,6 +198,15 @@ export async function admitOrder(
   const note = [proposal.note, content.note && `${caller.name}: ${content.note}`].filter(Boolean).join('; ');
   return { id, actor: proposal.by, second: caller.name, note, proposal };
 }
+
+/** What the start named and what the flow shows. None if the start named none, as another Temporal client's does. */
+function amountsOf(facts: FlowFacts | undefined, view: FlowWithMoney | undefined): readonly Money[] {
+  const known = [facts?.money, view?.terms?.sends, view?.terms?.receives].filter(isMoney);
+  return isMoney(facts?.money) ? known : [];
+}
+
+const isMoney = (given: Partial<Record<keyof Money, string | null>> | null | undefined): given is Money =>
+  typeof given?.amount === 'string' && typeof given.currency === 'string';
 
 /** A proposal about an event that the flow does not have would stand in the way of the others. @throws Refusal 409 */
 async function requireItsEvent(

@@ -1,4 +1,5 @@
 import { needsSecondPerson } from '../../flows/four-eyes.js';
+import type { Money } from '../../flows/largest-amount.js';
 import type { AuditMeans } from '../../protocol/audit.js';
 import type { FourEyes } from '../../protocol/four-eyes.js';
 import { OWN_ALONE, type Permission, PERMISSIONS_OF, rolesIn, type Roles } from '../../protocol/permissions.js';
@@ -23,8 +24,8 @@ export interface Question {
   /** An order that may need a second person. */
   readonly order?: {
     readonly action: string;
-    /** Of the flow. Undefined if it is not known: then it counts as above every limit. */
-    readonly money?: { readonly amount: string; readonly currency: string } | undefined;
+    /** Of the flow. None if they are not known: then it counts as above every limit. */
+    readonly amounts?: readonly Money[] | undefined;
     readonly fourEyes: FourEyes;
     /** Who gave the same order first. */
     readonly proposedBy?: string;
@@ -53,7 +54,7 @@ export function mayOrder({ caller, permission, flow, order }: Question): Verdict
   if (roles.length === 0) return 'no_permission';
   const isTheirs = flow === undefined || flow.owner === caller.name;
   if (!isTheirs && roles.every((role) => OWN_ALONE.includes(role))) return 'not_theirs';
-  if (order === undefined || !needsSecondPerson(order.fourEyes, order.action, order.money)) return 'yes';
+  if (order === undefined || !needsSecondPerson(order.fourEyes, order.action, order.amounts)) return 'yes';
   if (order.proposedBy === undefined || order.proposedBy === caller.name) return 'needs_second_person';
   return order.starters?.includes(caller.name) === true ? 'started_by_caller' : 'yes';
 }
