@@ -56,8 +56,11 @@ export function writeKeptSecrets(path: string, secrets: readonly KeptSecret[]): 
   }
 }
 
-/** In place of secrets that have all expired: the service can sign, so what is not signed proves nothing, and no one has this one. */
-const NONE_IN_FORCE = `whsec_${randomBytes(32).toString('base64')}`;
+/**
+ * In place of secrets that have all expired, or that another gateway alone has: the service can sign, so what is not signed
+ * proves nothing, and no one has this one.
+ */
+export const NONE_IN_FORCE = `whsec_${randomBytes(32).toString('base64')}`;
 
 /** The secrets that are valid now: unexpired ones of the file, and those of the setting that are not in the file. */
 export function secretsInForce(

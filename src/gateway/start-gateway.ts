@@ -212,6 +212,15 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     ofUnknown,
     refused: createRoleRefusals({ store, logger, monotonicMs }),
   });
+  const webhookSecrets = followWebhookSecrets({
+    settings,
+    fromSetting: secrets.webhookSecrets,
+    deployment: store.deployment,
+    nowMs,
+    monotonicMs,
+    logger,
+  });
+  await webhookSecrets.refresh();
   const capabilities = createCapabilities(store, settings, secrets.settlementCapability);
   const readings = createReadings({ audit: store.audit, monotonicMs });
   // Temporal limits lists and counts together: the lists of callers must leave room for the counts of `/metrics`.
@@ -232,16 +241,11 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     settings,
     store,
     capabilities,
+    refreshSecrets: webhookSecrets.refresh,
     profiles: createProfiles(
       settings,
       {
-        webhook: followWebhookSecrets({
-          settings,
-          fromSetting: secrets.webhookSecrets,
-          nowMs,
-          monotonicMs,
-          logger,
-        }),
+        webhook: webhookSecrets.inForce,
         settlement: secrets.settlementSecrets,
       },
       nowMs,

@@ -29,6 +29,10 @@ export interface DeploymentStore {
    * `sending`, because it may have been sent after the backup. Returns the new epoch.
    */
   raiseEpoch(atLeast: number): Promise<number>;
+
+  /** From now on the service signs its webhooks: it was given a secret. */
+  noteSigned(): Promise<void>;
+  isSigned(): Promise<boolean>;
 }
 
 const SELECT = { sql: `SELECT * FROM deployment`, params: [] };
@@ -56,8 +60,19 @@ export async function createDeploymentStore(db: SqlConnection, now: () => number
       );
       return deploymentOf(found?.rows[0]).epoch;
     },
+    async noteSigned() {
+      const note = `INSERT INTO meta (name, at) VALUES (?, ?) ON CONFLICT DO NOTHING`;
+      await db.write([{ sql: note, params: [SIGNED, now()] }], turnOf.meta);
+    },
+    async isSigned() {
+      const [found] = await db.read([{ sql: `SELECT name FROM meta WHERE name = ?`, params: [SIGNED] }]);
+      return found?.rows.length === 1;
+    },
   };
 }
+
+/** In the table of what the store knows about itself. */
+const SIGNED = 'webhooks-signed';
 
 function deploymentOf(row: Row | undefined): Deployment {
   const isBound = row?.['namespace'] != null;

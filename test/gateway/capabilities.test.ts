@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { withoutOwnCallbacks } from '../../src/gateway/flows/address.js';
-import { OWN_PATH } from '../../src/protocol/capabilities.js';
+import { PATTERNS, withoutCallbackCapabilities, withoutCapabilities } from '../../src/protocol/capabilities.js';
 import { callbackCapability } from '../../src/flows/capability.js';
 import { newReference } from '../harness/references.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
@@ -60,7 +60,37 @@ describe('the capability in a URL, which ends up in the logs of proxies,', () =>
   });
 
   it('is searched in steps of bounded length, whatever a caller wrote', () => {
-    expect(OWN_PATH.source).not.toMatch(/[*+]|\{\d+,\}/);
+    for (const { source } of PATTERNS) expect(source).not.toMatch(/[*+]|\{\d+,\}/);
+  });
+
+  it('is found however its URL is written, and nothing is taken for one that only looks like it', async () => {
+    await open({});
+    const flowId = 'bank-checkout/order-1';
+    const capability = callbackCapability(tested.store, flowId);
+    const url = `https://pay.example/callbacks/${flowId}/${capability}`;
+    const written = (slash: string, text = url) => text.replaceAll('/', () => slash);
+    const texts = [
+      url,
+      url.toUpperCase(),
+      `${encodeURIComponent(encodeURIComponent(url))}&more=1`,
+      ...['&#x2F;', '&#47;', '&sol;', '\\/', '\\x2F', '\\u002F', '%u002F', '%252F', '//'].map((slash) =>
+        written(slash),
+      ),
+      `Cannot POST /${capability}`,
+      JSON.stringify({ path: `order-1/${capability}`, alone: capability }),
+    ];
+    for (const text of texts) {
+      const bytes = Buffer.from(text);
+      for (const without of [withoutCapabilities(text), Buffer.from(withoutCallbackCapabilities(bytes)).toString()])
+        expect(without.toLowerCase()).not.toContain(capability.slice(0, 20));
+    }
+    const others = `0x${'2f'.repeat(32)} ${'ab'.repeat(20)} ${'f'.repeat(42)} ${'f'.repeat(44)} ${newReference()} %2Fabc`;
+    expect(withoutCapabilities(others)).toBe(others);
+    const webhook = tested.gateway.inbound.webhook;
+    expect(Buffer.from(withoutCallbackCapabilities(Buffer.from(webhook))).toString()).toBe(webhook);
+    expect(withoutCapabilities(`https://pay.example/settlements/${'Zz-9'.repeat(8)}`)).toMatch(
+      /\/settlements\/\(secret\)$/,
+    );
   });
 
   it('is in no answer, whichever side repeats it', async () => {

@@ -82,6 +82,40 @@ describe('a gateway whose only webhook secret has expired', () => {
   });
 });
 
+describe('a gateway without the webhook secret that another one has', () => {
+  it('believes no event that is not signed, and takes none that is, until the settings say that nothing is signed', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'towline-shared-'));
+    const open = (env: Record<string, string>) =>
+      gatewayUnderTest({
+        storePath: join(folder, 'store.db'),
+        env,
+        gateway: { nowMs: Date.now, monotonicMs: () => (ms += 2_000) },
+      });
+    let ms = 0;
+    let sent = 0;
+    const deliver = async (to: GatewayUnderTest, secret?: string) => {
+      const body = JSON.stringify({ event: 'system.event', status: 'SETTLING', sent: (sent += 1) });
+      const webhook = new URL(to.gateway.inbound.webhook).pathname;
+      const { status } = await to.post(webhook, body, secret === undefined ? {} : signed(secret, body));
+      return [status, (await to.store.inbox.list({ limit: 1 }))[0]?.proof ?? null];
+    };
+    const second = await open({});
+    expect(await deliver(second)).toEqual([200, 'capability']);
+    const first = await open({ WEBHOOK_SECRETS: OLD });
+    expect(await deliver(first, OLD)).toEqual([200, 'signature']);
+    expect(await deliver(second)).toEqual([200, null]);
+    expect((await deliver(second, OLD))[0]).toBe(401);
+    expect(second.log.map(({ code }) => code)).toContain('webhook_secrets_missing');
+    await first.close();
+    const later = await open({});
+    expect(await deliver(later)).toEqual([200, null]);
+    const unsigned = await open({ WEBHOOK_PROFILE: 'unsigned' });
+    expect(await deliver(unsigned)).toEqual([200, 'capability']);
+    await Promise.all([second, later, unsigned].map((one) => one.close()));
+    await rm(folder, { recursive: true });
+  });
+});
+
 describe('a running gateway, while the files of its secrets are replaced', () => {
   it('takes the new ones with the very next event, and the earlier ones no longer', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'towline-secrets-'));

@@ -6,7 +6,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Logger } from 'pino';
 import { type Clock, every, systemClock } from '../../clock.js';
 import { isLoopback } from '../../protocol/loopback.js';
-import { OWN_PATH } from '../../protocol/capabilities.js';
+import { withoutCapabilities } from '../../protocol/capabilities.js';
 import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog, Refusal } from './refusal.js';
 import { type ConnectionLimits, cutUnreadAnswers, KEEP_ALIVE_MS, limitSockets } from './connections.js';
 import { flowAddress } from './flow-path.js';
@@ -99,7 +99,7 @@ export function createServer(
   });
   server.addHook('onSend', (request, _reply, payload, next) =>
     // Our files are large.
-    next(null, request.routeOptions.config?.isOurFile === true ? payload : withoutCapabilities(payload)),
+    next(null, request.routeOptions.config?.isOurFile === true ? payload : shown(payload)),
   );
   server.addHook('onSend', (request, reply, _payload, next) => {
     if (!reply.hasHeader('x-request-id')) void reply.header('x-request-id', request.id);
@@ -112,10 +112,12 @@ export function createServer(
   return server;
 }
 
+const ONCE = ['host', 'authorization', 'authorization-extras', 'content-type'];
+
 /** RFC 9112, 3.2: a proxy before us may have looked at the other one. Node takes the first. */
 function refuseRepeatedHeaders(server: FastifyInstance): void {
   server.addHook('onRequest', (request, _reply, next) => {
-    const repeated = ['host', 'authorization'].find((name) => headerValues(request.raw.rawHeaders, name).length > 1);
+    const repeated = ONCE.find((name) => headerValues(request.raw.rawHeaders, name).length > 1);
     next(repeated === undefined ? undefined : new Refusal(400, `Send one ${repeated} header.`));
   });
 }
@@ -139,15 +141,12 @@ const FOR_THIS_MACHINE =
   'In development the gateway only answers requests to a name of this machine, such as 127.0.0.1 or localhost: any other ' +
   'one may belong to a web page. Use such a name, or set DEVELOPMENT=false, with GATEWAY_TOKENS and PAYLOAD_KEYS.';
 
-const MAY_HAVE_ONE = /callbacks|settlements|webhooks/;
-
 /** The service repeats what it was sent, and people paste it into notes: no answer shows a capability. */
-function withoutCapabilities(payload: unknown): unknown {
+function shown(payload: unknown): unknown {
   if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
   const text = payload.toString('utf8');
-  if (!MAY_HAVE_ONE.test(text)) return payload;
-  const shown = text.replace(OWN_PATH, '$1(secret)');
-  return shown === text ? payload : shown;
+  const without = withoutCapabilities(text);
+  return without === text ? payload : without;
 }
 
 /**

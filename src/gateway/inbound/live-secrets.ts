@@ -1,8 +1,19 @@
 import type { Logger } from 'pino';
-import { keptSecretsPath, readKeptSecrets, secretsInForce } from '../../config/kept-webhook-secrets.js';
+import { keptSecretsPath, NONE_IN_FORCE, readKeptSecrets, secretsInForce } from '../../config/kept-webhook-secrets.js';
 import { followFile, type Live } from '../../config/secret-files.js';
 import type { Settings } from '../../config/settings-shape.js';
+import type { DeploymentStore } from '../../store/deployment.js';
 import { errorForLog } from '../http/refusal.js';
+import { remembered } from '../ops/remembered.js';
+
+export interface WebhookSecrets {
+  readonly inForce: Live<readonly string[]>;
+  /**
+   * Before an event is judged. The account's secret is the account's, not this machine's: once the service has one, no
+   * gateway takes what is not signed, also one that does not have the secret (a new machine, a lost file).
+   */
+  refresh(): Promise<void>;
+}
 
 /**
  * The service's current webhook secrets: `WEBHOOK_SECRETS`, and what `towline account webhook --rotate` wrote since.
@@ -14,11 +25,12 @@ import { errorForLog } from '../http/refusal.js';
 export function followWebhookSecrets(deps: {
   readonly settings: Pick<Settings, 'towlineHome'>;
   readonly fromSetting: Live<readonly string[]>;
+  readonly deployment: Pick<DeploymentStore, 'noteSigned' | 'isSigned'>;
   readonly nowMs: () => number;
   readonly monotonicMs: () => number;
   readonly logger: Logger;
-}): Live<readonly string[]> {
-  const { settings, fromSetting, nowMs, monotonicMs, logger } = deps;
+}): WebhookSecrets {
+  const { settings, fromSetting, deployment, nowMs, monotonicMs, logger } = deps;
   const path = keptSecretsPath(settings.towlineHome);
   const kept = followFile({
     path,
@@ -30,5 +42,32 @@ export function followWebhookSecrets(deps: {
         'the stored webhook secrets cannot be read: the last known ones stay in use',
       ),
   });
-  return (when) => secretsInForce(fromSetting(when), kept(when), nowMs());
+  const own: Live<readonly string[]> = (when) => secretsInForce(fromSetting(when), kept(when), nowMs());
+  const isSigned = remembered(monotonicMs, () => deployment.isSigned());
+  let known: 'noted' | 'missing' | undefined;
+  return {
+    inForce: (when) => {
+      const found = own(when);
+      return found.length === 0 && known !== undefined ? [NONE_IN_FORCE] : found;
+    },
+    async refresh() {
+      const has = own().length > 0;
+      if (has ? known === 'noted' : known !== undefined) return;
+      try {
+        if (has) await deployment.noteSigned();
+        else if (!(await isSigned())) return;
+        known = has ? 'noted' : 'missing';
+        if (!has) logger.error({ code: 'webhook_secrets_missing' }, MISSING);
+      } catch (error) {
+        logger.warn(
+          { error: errorForLog(error) },
+          'whether the service signs its webhooks could not be asked or noted',
+        );
+      }
+    },
+  };
 }
+
+const MISSING =
+  'the service signs its webhooks, and this gateway has no secret of it: it takes none that is signed, and believes none ' +
+  'that is not. Set WEBHOOK_SECRETS here, too; or WEBHOOK_PROFILE=unsigned, if the service signs no more';

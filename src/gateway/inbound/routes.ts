@@ -15,6 +15,8 @@ export interface InboundDeps extends ReceiveDeps {
   readonly admission: Admission;
   readonly settings: Settings;
   readonly capabilities: Capabilities;
+  /** Whether the service signs its webhooks, from whichever gateway knows it. */
+  readonly refreshSecrets?: () => Promise<void>;
   readonly profiles: Profiles;
 }
 
@@ -58,6 +60,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
     server.route({
       ...options,
       onRequest: async (request, reply): Promise<FastifyReply | undefined> => {
+        await deps.refreshSecrets?.();
         let arrival = arrivalOf(request);
         const admitted = deps.admission(request, (arrival?.proofs ?? []).length > 0, arrival?.flowId);
         // It may be of a key that another process gave the store a moment ago.
