@@ -14,6 +14,7 @@ export const AUDIT_KINDS = [
   'proposal',
   'withdrawal',
   'decode',
+  'encode',
   'read-event',
   /** The service's answers to a flow. */
   'read-answers',

@@ -21,7 +21,9 @@ export const PERMISSIONS = {
   'resend-callback': 'have a callback sent again',
   'callback-secret':
     'read the secret that signs the callbacks about the flows of their own name; an admin: of any name',
-  codec: "decode what Temporal's histories hold, and encode",
+  codec: "decode what Temporal's histories hold",
+  encode:
+    'seal what another Temporal client sends to flows: with that, and access to the namespace, one can tell a flow anything',
   'read-audit': 'read the audit log',
   give: 'give a flow to another name',
   erase: 'erase what persons and the service said about a flow that has ended',

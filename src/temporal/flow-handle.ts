@@ -192,18 +192,21 @@ async function closingReport(client: Client, flowId: string): Promise<FlowReport
     skipArchival: true,
   });
   const last = history?.events?.at(-1);
-  return last == null ? undefined : wordsOf(client, last).catch(() => undefined);
+  return last == null ? undefined : wordsOf(client, last, flowId).catch(() => undefined);
 }
 
 async function wordsOf(
   client: Client,
   last: proto.temporal.api.history.v1.IHistoryEvent,
+  workflowId: string,
 ): Promise<FlowReport | undefined> {
   const converter = client.options.loadedDataConverter;
+  // What was sealed for another flow is no report of this one.
+  const context = { type: 'workflow', namespace: client.options.namespace, workflowId } as const;
   const completed = last.workflowExecutionCompletedEventAttributes?.result?.payloads;
-  if (completed) return reportIn((await decodeArrayFromPayloads(converter, completed))[0]);
+  if (completed) return reportIn((await decodeArrayFromPayloads(converter, completed, context))[0]);
   const failure = last.workflowExecutionFailedEventAttributes?.failure ?? undefined;
-  const error = await decodeOptionalFailureToOptionalError(converter, failure);
+  const error = await decodeOptionalFailureToOptionalError(converter, failure, context);
   return error instanceof ApplicationFailure ? reportIn(error.details?.[0]) : undefined;
 }
 

@@ -1,5 +1,11 @@
 import { fileURLToPath } from 'node:url';
-import { METADATA_ENCODING_KEY, type Payload, type PayloadCodec, type DataConverter } from '@temporalio/common';
+import {
+  METADATA_ENCODING_KEY,
+  type DataConverter,
+  type Payload,
+  type PayloadCodec,
+  type SerializationContext,
+} from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { open, seal, SealBrokenError, UnknownKeyError, type Keyring } from '../keys/index.js';
 import { PLAINTEXT, UNDECODABLE, UNKNOWN_KEY } from '../protocol/plaintext-marker.js';
@@ -7,6 +13,8 @@ import { PLAINTEXT, UNDECODABLE, UNKNOWN_KEY } from '../protocol/plaintext-marke
 export const ENCRYPTED = 'binary/encrypted';
 /** The member of a payload's metadata that names its key, in the clear. */
 export const KEY_ID = 'encryption-key-id';
+/** And the one that names the workflow whose it is, in the clear as workflow ids are. */
+export const FLOW_ID = 'encryption-flow-id';
 
 interface PayloadCodecDeps {
   readonly keyring: Keyring;
@@ -22,7 +30,10 @@ export interface TowlinePayloadCodec extends PayloadCodec {
 }
 
 /**
- * Encrypts every payload: AES-256-GCM, associated data = namespace and key id (the key id is in the seal's head).
+ * Encrypts every payload: AES-256-GCM, associated data = namespace, workflow id and key id (the key id is in the seal's
+ * head). The workflow id comes from the SDK, and is not there for what the codec server encodes: that opens anywhere. What
+ * is sealed for one workflow opens for no other: who may write to the namespace, without a key, can copy what one flow was
+ * told, and not tell it to another.
  *
  * `decode` never throws, since that would fail a flow's workflow tasks for ever. Instead it marks payloads, so that
  * workflows and activities decide the same on every worker and under every setting (see plaintext-marker.ts):
@@ -33,16 +44,24 @@ export interface TowlinePayloadCodec extends PayloadCodec {
  *   give a key to every worker before the first one seals with it, and drop it after the last history with it is gone.
  */
 export function createPayloadCodec({ keyring, namespace, onUndecodable }: PayloadCodecDeps): TowlinePayloadCodec {
-  const context = JSON.stringify(['payload', namespace]);
+  const associated = (flowId: string | undefined): string =>
+    JSON.stringify(['payload', namespace, ...(flowId === undefined ? [] : [flowId])]);
 
-  const encrypt = (payload: Payload): Payload => ({
-    metadata: { [METADATA_ENCODING_KEY]: utf8(ENCRYPTED), [KEY_ID]: utf8(keyring.active.id) },
-    data: seal(keyring, ProtoPayload.encode(payload).finish(), context),
+  const encrypt = (payload: Payload, flowId: string | undefined): Payload => ({
+    metadata: {
+      [METADATA_ENCODING_KEY]: utf8(ENCRYPTED),
+      [KEY_ID]: utf8(keyring.active.id),
+      ...(flowId === undefined ? {} : { [FLOW_ID]: utf8(flowId) }),
+    },
+    data: seal(keyring, ProtoPayload.encode(payload).finish(), associated(flowId)),
   });
 
-  const decrypt = (payload: Payload): Payload => {
+  const decrypt = (payload: Payload, flowId: string | undefined): Payload => {
     try {
-      const { metadata, data } = ProtoPayload.decode(open(keyring, payload.data ?? new Uint8Array(), context));
+      const named = payload.metadata?.[FLOW_ID];
+      const own = named == null ? undefined : Buffer.from(named).toString('utf8');
+      if (own !== undefined && flowId !== undefined && own !== flowId) throw new SealBrokenError();
+      const { metadata, data } = ProtoPayload.decode(open(keyring, payload.data ?? new Uint8Array(), associated(own)));
       return { metadata, data };
     } catch (error) {
       const reason = reasonOf(error);
@@ -51,11 +70,13 @@ export function createPayloadCodec({ keyring, namespace, onUndecodable }: Payloa
     }
   };
 
-  const decodeWith = (plaintext: (payload: Payload) => Payload) => (payloads: Payload[]) =>
-    Promise.resolve(payloads.map((payload) => (isEncrypted(payload) ? decrypt(payload) : plaintext(payload))));
+  const decodeWith =
+    (plaintext: (payload: Payload) => Payload) =>
+    async (payloads: Payload[], context?: SerializationContext): Promise<Payload[]> =>
+      payloads.map((payload) => (isEncrypted(payload) ? decrypt(payload, context?.workflowId) : plaintext(payload)));
 
   return {
-    encode: (payloads) => Promise.resolve(payloads.map(encrypt)),
+    encode: async (payloads, context) => payloads.map((payload) => encrypt(payload, context?.workflowId)),
     decode: decodeWith(wrap),
     decodeForPeople: decodeWith((payload) => payload),
   };

@@ -9,7 +9,7 @@ import {
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import * as fc from 'fast-check';
 import { createKeyring } from '../../src/keys/index.js';
-import { createPayloadCodec, createDataConverter } from '../../src/temporal/payload-codec.js';
+import { createPayloadCodec, createDataConverter, FLOW_ID } from '../../src/temporal/payload-codec.js';
 import {
   isPlaintext,
   isUndecodable,
@@ -134,6 +134,31 @@ describe('a payload that does not open', () => {
   it('is broken if it is of another namespace', async () => {
     const elsewhere = createPayloadCodec({ keyring, namespace: 'other' });
     expect(await decodeOne(await encodeOne('x'), elsewhere)).toEqual({ __undecodable: 'broken' });
+  });
+
+  it('is of one flow, and of another one undecodable, whoever copies it, also without its flow’s name', async () => {
+    const of = (workflowId: string) => ({ type: 'workflow', namespace: 'default', workflowId }) as const;
+    const activityOf = (workflowId: string) =>
+      ({ type: 'activity', namespace: 'default', workflowId, isLocal: false }) as const;
+    const given = [defaultPayloadConverter.toPayload({ status: 'SUCCESSFUL' })];
+    const [sealed] = await codec.encode(given, of('bank-checkout/a'));
+    const opened = async (payload: Payload | undefined, context?: Parameters<typeof codec.decode>[1]) =>
+      read((await codec.decode(payload === undefined ? [] : [payload], context))[0]);
+    expect(await opened(sealed, of('bank-checkout/a'))).toEqual({ status: 'SUCCESSFUL' });
+    expect(await opened(sealed, activityOf('bank-checkout/a'))).toEqual({ status: 'SUCCESSFUL' });
+    for (const other of [of('bank-checkout/b'), activityOf('bank-checkout/b')])
+      expect(isUndecodable(await opened(sealed, other))).toBe(true);
+    // What reads a history for people knows no flow, and the payload names its own.
+    expect(await opened(sealed)).toEqual({ status: 'SUCCESSFUL' });
+    expect((await codec.decodeForPeople([sealed!])).map(read)).toEqual([{ status: 'SUCCESSFUL' }]);
+    const { [FLOW_ID]: _flow, ...without } = sealed?.metadata ?? {};
+    const named = (flowId: string) => ({
+      ...sealed,
+      metadata: { ...without, [FLOW_ID]: new Uint8Array(Buffer.from(flowId)) },
+    });
+    for (const changed of [{ ...sealed, metadata: without }, named('bank-checkout/b')])
+      for (const context of [undefined, of('bank-checkout/a'), of('bank-checkout/b')])
+        expect(isUndecodable(await opened(changed, context))).toBe(true);
   });
 
   it('is undecodable, without an error, whatever its bytes are', () =>

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type Permission, ROLES, rolesWith, type Role } from '../../src/protocol/permissions.js';
+import { ROLES, rolesWith, type Role } from '../../src/protocol/permissions.js';
 import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';
 import { createServiceClient } from '../../src/service-client/index.js';
 import { inTurns } from '../../src/in-turns.js';
@@ -16,7 +16,11 @@ const [BEGIN, END] = ['<!-- routes -->', '<!-- /routes -->'];
 /** It only says that there is no such kind. */
 const OF_NO_KIND = '/flows/:kind';
 
-describe('every route that needs a token, for every role, about its own flow and about that of another name', () => {
+/** Not of the API, and not in its document: what the Temporal UI and Prometheus ask. */
+const OF_MACHINES = ['GET /metrics', 'POST /codec/decode', 'POST /codec/encode'] as const;
+const WITHOUT_TOKEN = 'no token';
+
+describe('every route, for every role, about its own flow and about that of another name', () => {
   let tested: GatewayUnderTest;
   const references = new Map<Role | 'another', string>();
   const events = new Map<Role | 'another', string>();
@@ -51,9 +55,12 @@ describe('every route that needs a token, for every role, about its own flow and
     await tested.close();
   });
 
-  const guarded = () =>
+  const nameOf = ({ method, url }: { readonly method: string; readonly url: string }) =>
+    `${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}`;
+  const listed = () =>
     tested.gateway.routes
-      .filter(({ permission, url }) => permission !== null && url !== OF_NO_KIND)
+      // The pages of the console and of the document itself are for everyone.
+      .filter(({ permission, reference, url }) => (permission ?? reference) != null && url !== OF_NO_KIND)
       .toSorted((one, other) => (`${one.url} ${one.method}` < `${other.url} ${other.method}` ? -1 : 1));
 
   async function statusOf(method: string, url: string, role: Role, whose: Role | 'another'): Promise<number> {
@@ -70,25 +77,47 @@ describe('every route that needs a token, for every role, about its own flow and
     await answer.body?.cancel();
     return answer.status;
   }
+  it('is in the API document, and what that has is in the table', async () => {
+    const document = (await tested.get('/openapi.json')).body as {
+      readonly paths: Record<string, Record<string, { readonly security?: readonly unknown[] }>>;
+    };
+    const described = new Map(
+      Object.entries(document.paths).flatMap(([path, methods]) =>
+        Object.entries(methods).map(([method, { security }]): [string, boolean] => [
+          `${method.toUpperCase()} ${path}`,
+          security?.length !== 0,
+        ]),
+      ),
+    );
+    const needsToken = new Map(listed().map((route) => [nameOf(route), route.permission !== null]));
+    for (const name of OF_MACHINES) described.set(name, true);
+    expect(described).toEqual(needsToken);
+    const text = await readFile(DOCUMENT, 'utf8');
+    const table = text.slice(text.indexOf(BEGIN), text.indexOf(END));
+    const inTable = [...table.matchAll(/^\| `(\w+ [^`]+)` \| (`[\w-]+`|no token) \|/gm)];
+    expect(new Map(inTable.map(([, name, permission]) => [name, permission !== WITHOUT_TOKEN]))).toEqual(needsToken);
+  });
+
   const cellOf = (status: number) => (status === 403 || status === 404 ? String(status) : 'yes');
 
   it('is answered as docs/access.md lists it', async () => {
-    const asked = guarded().flatMap((route) => ROLES.map((role) => ({ route, role })));
+    const asked = listed().flatMap((route) => ROLES.map((role) => ({ route, role })));
     const cells = await inTurns(asked, 16, async ({ route: { method, url, permission }, role }) => {
       const [own, other] = await Promise.all([
         statusOf(method, url, role, role),
         statusOf(method, url, role, 'another'),
       ]);
       for (const status of [own, other]) expect([url, role, [401, 429].includes(status)]).toEqual([url, role, false]);
-      const isAllowed = rolesWith(permission as Permission).includes(role);
+      const isAllowed = permission === null || rolesWith(permission).includes(role);
       expect([method, url, role, own === 403]).toEqual([method, url, role, !isAllowed]);
       return own === other || cellOf(own) === cellOf(other)
         ? cellOf(own)
         : `own ${cellOf(own)}, other ${cellOf(other)}`;
     });
-    const rows = guarded().map(({ method, url, permission }, at) => {
+    const rows = listed().map((route, at) => {
       const ofRoles = cells.slice(at * ROLES.length, (at + 1) * ROLES.length);
-      return [`\`${method} ${url.replaceAll(/:(\w+)/g, '{$1}')}\``, `\`${permission}\``, ...ofRoles];
+      const { permission } = route;
+      return [`\`${nameOf(route)}\``, permission === null ? WITHOUT_TOKEN : `\`${permission}\``, ...ofRoles];
     });
     const line = (words: readonly string[]) => `| ${words.join(' | ')} |`;
     const head = ['route', 'permission', ...ROLES.map((role) => `\`${role}\``)];

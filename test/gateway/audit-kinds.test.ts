@@ -90,6 +90,8 @@ describe('the audit log, read by GET /audit,', () => {
     await expectStatus(200, alice.post(`/events/${event.id}/replay`, {}));
     await expectStatus(200, alice.send('POST', `/flows/${flow}/callbacks/resend`));
     await expectStatus(200, alice.post('/codec/decode', { payloads: [] }));
+    await expectStatus(403, alice.post('/codec/encode', { payloads: [] }));
+    await expectStatus(200, root.post('/codec/encode', { payloads: [] }));
     await expectStatus(200, root.get(PATHS.key));
     await expectStatus(200, shop.get('/callbacks/secret'));
     const isSettled = async () =>
@@ -111,6 +113,8 @@ describe('the audit log, read by GET /audit,', () => {
       'replay-event alice replay',
       'resend-callback alice',
       'decode alice',
+      'refused alice encode',
+      'encode root',
       'account root createApiKey',
       'read-secret shop',
       'give root',

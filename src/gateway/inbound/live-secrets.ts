@@ -12,7 +12,7 @@ export interface WebhookSecrets {
    * Before an event is judged. The account's secret is the account's, not this machine's: once the service has one, no
    * gateway takes what is not signed, also one that does not have the secret (a new machine, a lost file).
    */
-  refresh(): Promise<void>;
+  readonly refresh: () => Promise<void>;
 }
 
 /**

@@ -40,7 +40,7 @@ const PREFLIGHT_SECONDS = 600;
 
 /**
  * Temporal's codec server: decrypts for people. On loopback in development the UI's exact origin suffices, because the
- * UI passes no token over plain http; everywhere else an operator's token is needed. Behind a login the UI sends the
+ * UI passes no token over plain http; everywhere else an operator's token is needed, and to encode an admin's. Behind a login the UI sends the
  * tokens of its own issuer.
  */
 export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): void {
@@ -52,23 +52,41 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
   };
 
   const places = createPlaces(PLACES);
-  const admit = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    allowUi(request, reply);
-    const isOpen = deps.settings.development && fromUi(request) && request.headers.authorization === undefined;
-    const caller = isOpen ? UI_OF_DEVELOPMENT : await deps.tokens.require(request, 'codec', { isToDecode: true });
-    request.caller = caller;
-    // Before the body is read. Without a length it counts as the largest one.
-    const bytes = Math.min(BODY_LIMIT_BYTES, Number(request.headers['content-length'] ?? Infinity));
-    const units = Math.max(1, Math.ceil(bytes / UNIT_BYTES));
-    whenOver(request, places.take({ [caller.name]: OF_CALLER }, { units }).free);
-  };
+  const admit =
+    (permission: 'codec' | 'encode') =>
+    async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      allowUi(request, reply);
+      const isOpen = deps.settings.development && fromUi(request) && request.headers.authorization === undefined;
+      const caller = isOpen
+        ? UI_OF_DEVELOPMENT
+        : await deps.tokens.require(request, permission, { isToDecode: permission === 'codec' });
+      request.caller = caller;
+      // Before the body is read. Without a length it counts as the largest one.
+      const bytes = Math.min(BODY_LIMIT_BYTES, Number(request.headers['content-length'] ?? Infinity));
+      const units = Math.max(1, Math.ceil(bytes / UNIT_BYTES));
+      whenOver(request, places.take({ [caller.name]: OF_CALLER }, { units }).free);
+    };
 
   const recordLook = createLooks(deps);
-  const operations = {
-    encode: (payloads: Payload[]) => deps.codec.encode(payloads),
-    decode: (payloads: Payload[]) => deps.codec.decodeForPeople(payloads),
-  };
-  for (const [name, operation] of Object.entries(operations)) {
+  const operations = [
+    {
+      name: 'encode',
+      permission: 'encode',
+      carryOut: async (payloads: Payload[], caller: Caller) => {
+        await deps.store.audit.append({ ...whoIs(caller), kind: 'encode', details: { payloads: payloads.length } });
+        return deps.codec.encode(payloads);
+      },
+    },
+    {
+      name: 'decode',
+      permission: 'codec',
+      carryOut: async (payloads: Payload[], caller: Caller) => {
+        await recordLook(caller, payloads.length);
+        return deps.codec.decodeForPeople(payloads);
+      },
+    },
+  ] as const;
+  for (const { name, permission, carryOut } of operations) {
     server.options(`/codec/${name}`, { onRequest: refuseBody }, async (request, reply) => {
       allowUi(request, reply);
       if (fromUi(request)) {
@@ -80,11 +98,10 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
       }
       return reply.code(204).send();
     });
-    const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit, config: { permission: 'codec' } as const };
+    const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit(permission), config: { permission } };
     server.post(`/codec/${name}`, options, async (request) => {
       const payloads = payloadsOf(parseBody(PayloadsJson, await bodyOf(request).read({ mostValues: MOST_VALUES })));
-      if (name === 'decode') await recordLook(request.caller, payloads.length);
-      return payloadsJson(await operation(payloads));
+      return payloadsJson(await carryOut(payloads, request.caller));
     });
   }
 }
