@@ -47,7 +47,8 @@ export interface CallbackAnswer {
  * circuit is open. Each further pause is twice as long, up to the maximum.
  */
 const HELD_BACK_MS = { busy: 1_000, circuit: 15_000 };
-const HELD_BACK_MOST_MS = 300_000;
+/** A receiver that is gone may have any number of them. */
+const HELD_BACK_MOST_MS = { busy: 300_000, circuit: CALLBACK_PAUSE_MOST_MS };
 
 /**
  * Sends status changes to the caller. Callbacks have a task queue of their own, and a hanging receiver takes only a few
@@ -71,8 +72,9 @@ export function createCallbackActivities(deps: ActivityDeps) {
         const problem = 'Several names started the flow, and none has asked for it since.';
         throw notDelivered({ problem, httpStatus: null, attempt, at: isoTime(clock), circuit: null }, isLast);
       }
+      const to = { owner: owner?.name ?? '', receiver: receiverOf(url), origin };
       const answer = await receivers
-        .attempt({ receiver: receiverOf(url), origin }, () =>
+        .attempt(to, () =>
           traced(
             { name: 'send callback', flowId, kind: SpanKind.CLIENT, attributes: { 'towline.origin': origin } },
             () => send(deps.callbacks, owner?.name ?? undefined, target),
@@ -80,11 +82,11 @@ export function createCallbackActivities(deps: ActivityDeps) {
         )
         .catch((error: unknown) => {
           count(error instanceof HeldBackError ? 'held_back' : 'failed');
-          const sinceMs = receivers.openSinceMs(origin);
+          const sinceMs = receivers.openSinceMs(to);
           const circuit = sinceMs === undefined ? null : { origin, since: new Date(sinceMs).toISOString() };
           const failure = { problem: problemOf(error), httpStatus: null, attempt, at: isoTime(clock), circuit };
           if (!(error instanceof HeldBackError)) throw notDelivered(failure, isLast || isRuledOut(error, deps, url));
-          const afterMs = pauseMs(HELD_BACK_MS[error.because], HELD_BACK_MOST_MS, attempt) * timeScale;
+          const afterMs = pauseMs(HELD_BACK_MS[error.because], HELD_BACK_MOST_MS[error.because], attempt) * timeScale;
           throw notDelivered(failure, isLast, afterMs);
         });
       const { httpStatus } = answer;

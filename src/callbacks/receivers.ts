@@ -14,8 +14,10 @@ import {
 import { CallbackUnreachableError } from './post.js';
 import { systemClock } from '../clock.js';
 
-/** Callbacks to one receiver that a worker has open at a time. */
+/** Callbacks about the flows of one name, to one receiver, that a worker has open at a time. */
 const MOST_OPEN = 20;
+/** For one name, however many receivers its flows have: of all places, and of those of strangers. It leaves the rest to others. */
+const MOST_OF_NAME = { open: 80, toStrangers: 60 };
 /** The rest of a worker's 100 slots is reserved for receivers that answered promptly last time. */
 const MOST_OPEN_TO_STRANGERS = 80;
 /** An answer is a matter of milliseconds, ms. */
@@ -42,8 +44,13 @@ export class HeldBackError extends Error {
   }
 }
 
-/** The destination of a callback. A receiver has any number of origins: a dead one says nothing about the others. */
+/**
+ * The destination of a callback. A receiver has any number of origins: a dead one says nothing about the others. Nor does
+ * what one name sends to a receiver say anything about another name's callbacks to it: whoever starts a flow chooses its URL.
+ */
 interface Destination {
+  /** The name whose flow it is about. */
+  readonly owner: string;
   /** By `receiverOf`. */
   readonly receiver: string;
   readonly origin: string;
@@ -55,8 +62,8 @@ export interface Receivers {
    * @throws HeldBackError if not, and any error of `attempt`
    */
   attempt<T>(to: Destination, attempt: () => Promise<T>): Promise<T>;
-  /** Since when the circuit of an origin is open or half-open, ms since 1970; undefined if it is closed. */
-  openSinceMs(origin: string): number | undefined;
+  /** Since when the circuit is open or half-open, ms since 1970; undefined if it is closed. */
+  openSinceMs(to: Pick<Destination, 'owner' | 'origin'>): number | undefined;
 }
 
 interface Places {
@@ -85,6 +92,11 @@ export function createReceivers(monotonicMs: () => number, circuitsChanged: (ope
     isProtected: ({ openSinceMs }) => openSinceMs !== undefined,
     forget: (circuit) => setOpen(circuit, undefined),
   });
+  const names = createMemory({
+    make: () => ({ open: bulkhead(MOST_OF_NAME.open), toStrangers: bulkhead(MOST_OF_NAME.toStrangers) }),
+    mayForget: ({ open }) => open.executionSlots === MOST_OF_NAME.open,
+    isProtected: () => false,
+  });
   const strangers = bulkhead(MOST_OPEN_TO_STRANGERS);
   let circuitsOpen = 0;
 
@@ -108,15 +120,17 @@ export function createReceivers(monotonicMs: () => number, circuitsChanged: (ope
   }
 
   return {
-    async attempt({ receiver, origin }, attempt) {
-      const place = places.recall(receiver);
-      const { policy } = circuits.recall(origin);
+    async attempt({ owner, receiver, origin }, attempt) {
+      const ofName = names.recall(owner);
+      const place = places.recall(keyOf(owner, receiver));
+      const { policy } = circuits.recall(keyOf(owner, origin));
       // The library would let the others wait, each in a slot, for the result of the trial attempt.
       if (policy.state === CircuitState.HalfOpen) throw new HeldBackError('circuit');
       const startedMs = monotonicMs();
       const inPlace = () => place.bulkhead.execute(() => policy.execute(attempt));
       try {
-        const answer = await (place.isPrompt ? inPlace() : strangers.execute(inPlace));
+        const asStranger = () => ofName.toStrangers.execute(() => strangers.execute(inPlace));
+        const answer = await ofName.open.execute(place.isPrompt ? inPlace : asStranger);
         place.isPrompt = monotonicMs() - startedMs <= PROMPT_MS;
         return answer;
       } catch (error) {
@@ -126,9 +140,11 @@ export function createReceivers(monotonicMs: () => number, circuitsChanged: (ope
         throw error;
       }
     },
-    openSinceMs: (origin) => circuits.known(origin)?.openSinceMs,
+    openSinceMs: ({ owner, origin }) => circuits.known(keyOf(owner, origin))?.openSinceMs,
   };
 }
+
+const keyOf = (owner: string, of: string): string => `${owner} ${of}`;
 
 /** A bounded map: the entry that was unused for the longest goes first, protected entries last. */
 function createMemory<T>(of: {

@@ -189,17 +189,17 @@ describe('the delivery of a callback', () => {
     expect(logged[0]).toMatchObject({ origin: '(no URL)' });
   });
 
-  it('is held back while the circuit of its origin is open, ever longer up to five minutes, and at last given up', async () => {
+  it('is held back while the circuit of its origin is open, ever longer up to an hour, and at last given up', async () => {
     const { fails, counted, gauges } = worker(failing(new CallbackUnreachableError('no answer')));
     for (let missed = 0; missed < 3; missed += 1) await fails();
     expect(gauges).toEqual([['towline_callback_circuits_open', 'int', 1]]);
     const circuit = { origin: 'https://shop.example', since: expect.stringMatching(/^\d{4}-.*Z$/) };
     expect(await fails({ attempt: 1 })).toMatchObject({ circuit, isFinal: false, delayMs: 15_000, httpStatus: null });
-    const delays = [2, 5, 9].map(async (attempt) => (await fails({ attempt })).delayMs);
-    expect(await Promise.all(delays)).toEqual([30_000, 240_000, 300_000]);
+    const delays = [2, 5, 9, 10].map(async (attempt) => (await fails({ attempt })).delayMs);
+    expect(await Promise.all(delays)).toEqual([30_000, 240_000, 3_600_000, 3_600_000]);
     expect((await fails({ timeScale: 0.1 })).delayMs).toBe(1_500);
     expect((await fails({ afterMs: TRIED_FOR_MS })).isFinal).toBe(true);
-    expect(counted).toEqual([...Array(3).fill(count('failed')), ...Array(6).fill(count('held_back'))]);
+    expect(counted).toEqual([...Array(3).fill(count('failed')), ...Array(7).fill(count('held_back'))]);
   });
 });
 

@@ -118,7 +118,9 @@ describe('receivers that hang', () => {
   it('leave a fifth of the places to those that were prompt last time, whatever names they have', async () => {
     const { deliver, open, at } = deliverer();
     await deliver('https://quick.example/hook');
-    const hanging = Array.from({ length: 80 }, (_, n) => deliver(`https://hangs-${n}.example/hook`));
+    const hanging = Array.from({ length: 80 }, (_, n) =>
+      deliver(`https://hangs-${n}.example/hook`, `of-name-${n % 2}`),
+    );
     await until('all to be open', () => open.length === 80);
     await expect(deliver('https://hangs-80.example/hook')).rejects.toMatchObject({ nextRetryDelay: 1_000 });
     expect(await deliver('https://quick.example/hook')).toMatchObject({ httpStatus: 200 });
@@ -126,7 +128,7 @@ describe('receivers that hang', () => {
     at.nowMs += 2_001;
     open.shift()?.();
     await hanging[0];
-    const stranger = deliver('https://hangs-0.example/hook');
+    const stranger = deliver('https://hangs-0.example/hook', 'of-name-0');
     await until('it to be open', () => open.length === 80);
     await expect(deliver('https://hangs-81.example/hook')).rejects.toMatchObject({ nextRetryDelay: 1_000 });
     for (const arrive of open.splice(0)) arrive();
@@ -140,7 +142,9 @@ describe('receivers that hang', () => {
       const each = Array.from({ length: 100 }, (_, n) => deliver(`https://dead-${others + n}.example/hook`));
       await Promise.allSettled(each);
     }
-    const hanging = Array.from({ length: 80 }, (_, n) => deliver(`https://hangs-${n}.example/hook`));
+    const hanging = Array.from({ length: 80 }, (_, n) =>
+      deliver(`https://hangs-${n}.example/hook`, `of-name-${n % 2}`),
+    );
     await until('all to be open', () => open.length === 80);
     await expect(deliver('https://hangs-80.example/hook')).rejects.toMatchObject({ nextRetryDelay: 1_000 });
     expect(await deliver('https://quick.example/hook')).toMatchObject({ httpStatus: 200 });
@@ -168,12 +172,14 @@ function deliverer() {
           : new Promise((resolve) => open.push(() => resolve({ httpStatus: 200, retryAfter: undefined })));
   const log = { info() {}, warn() {}, error() {} };
   const callbacks = { problemOf: () => undefined, send };
-  const store = { audit: { ownersOf: () => Promise.resolve(new Map()) } };
+  const store = {
+    audit: { ownersOf: ([name = '']: readonly string[]) => Promise.resolve(new Map([[name, { name, by: 'gift' }]])) },
+  };
   const deps = { callbacks, store, log, metrics, monotonicMs: () => at.nowMs } as unknown as ActivityDeps;
   const activities = createCallbackActivities(deps);
-  const deliver = (url: string) => {
+  const deliver = (url: string, flowId = 'of-shop') => {
     const notification = { id: 'n', change: { timestamp: 't' }, skipped: [] } as never;
-    const target = { flowId: 'f', url, timeScale: 1, notification, triedForMs: 60_000 };
+    const target = { flowId, url, timeScale: 1, notification, triedForMs: 60_000 };
     return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(() =>
       activities.deliverCallback(target),
     );

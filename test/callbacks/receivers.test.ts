@@ -16,7 +16,7 @@ function remembered() {
     () => at.nowMs,
     (open) => void reported.push(open),
   );
-  const to = (name: string) => ({ receiver: name, origin: `https://${name}` });
+  const to = (name: string, owner = 'shop') => ({ owner, receiver: name, origin: `https://${name}` });
   const answers = (name: string, tookMs = 0) =>
     receivers.attempt(to(name), async () => {
       at.nowMs += tookMs;
@@ -30,55 +30,57 @@ function remembered() {
     for (let missed = 0; missed < 3; missed += 1) await misses(name);
   };
   /** One that stays open until it is ended. */
-  const hangs = (name: string) => {
+  const hangs = (name: string, owner?: string) => {
     let end = () => {};
-    const done = receivers.attempt(to(name), () => new Promise<void>((resolve) => (end = resolve)));
+    const done = receivers.attempt(to(name, owner), () => new Promise<void>((resolve) => (end = resolve)));
+    // One that is held back is asked about later.
+    done.catch(() => undefined);
     return { done, end: () => end() };
   };
-  const isOpen = (name: string) => receivers.openSinceMs(`https://${name}`) !== undefined;
+  const isOpen = (name: string) => receivers.openSinceMs(to(name)) !== undefined;
   /** Whether it still may take a place beside those of strangers, all of which are taken. */
   const isPrompt = async (...names: readonly string[]) => {
-    const strangers = Array.from({ length: 80 }, (_, n) => hangs(`stranger-${n}`));
+    const strangers = Array.from({ length: 80 }, (_, n) => hangs(`stranger-${n}`, `name-${n % 4}`));
     const said: unknown[] = [];
     for (const name of names) said.push(await answers(name).catch((error: HeldBackError) => error.because));
     for (const { end } of strangers) end();
     await Promise.all(strangers.map(({ done }) => done));
     return said.map((one) => one !== 'busy');
   };
-  return { receivers, reported, answers, misses, dies, hangs, isOpen, isPrompt };
+  return { receivers, to, reported, answers, misses, dies, hangs, isOpen, isPrompt };
 }
 
 describe('the circuit of an origin', () => {
   it('opens after three misses in a row, is reported once, and closes with an answer', async () => {
-    const { receivers, reported, dies, misses, answers } = remembered();
+    const { receivers, to, reported, dies, misses, answers } = remembered();
     expect(await answers('a')).toBe('a answered');
     expect([await misses('a'), await misses('a')]).toEqual(Array(2).fill('CallbackUnreachableError'));
     await answers('a');
-    expect(receivers.openSinceMs('https://a')).toBeUndefined();
+    expect(receivers.openSinceMs(to('a'))).toBeUndefined();
     const openedMs = at.nowMs;
     await dies('a');
-    expect(receivers.openSinceMs('https://a')).toBe(openedMs);
+    expect(receivers.openSinceMs(to('a'))).toBe(openedMs);
     await dies('b');
     expect(reported).toEqual([1, 2]);
     expect(await misses('a')).toBe('circuit');
     // The one that tries it has no answer either: it was open, and stays so, since the same time.
     at.nowMs += 15_000;
     expect(await misses('a')).toBe('CallbackUnreachableError');
-    expect(receivers.openSinceMs('https://a')).toBe(openedMs);
+    expect(receivers.openSinceMs(to('a'))).toBe(openedMs);
     expect(reported).toEqual([1, 2]);
     at.nowMs += 30_000;
     await answers('a');
     await answers('b');
     expect(reported).toEqual([1, 2, 1, 0]);
-    expect(receivers.openSinceMs('https://a')).toBeUndefined();
+    expect(receivers.openSinceMs(to('a'))).toBeUndefined();
   });
 
   it('counts its misses although others are tried in between, and asking for it changes nothing', async () => {
-    const { receivers, misses, answers, isOpen } = remembered();
+    const { receivers, to, misses, answers, isOpen } = remembered();
     for (let missed = 0; missed < 3; missed += 1) {
       await misses('a');
       await answers('b');
-      expect(receivers.openSinceMs('https://never-tried')).toBeUndefined();
+      expect(receivers.openSinceMs(to('never-tried'))).toBeUndefined();
     }
     expect([isOpen('a'), isOpen('b')]).toEqual([true, false]);
   });
@@ -96,10 +98,10 @@ describe('the circuit of an origin', () => {
   });
 
   it('stays closed for errors that are no missing answer, which are passed on', async () => {
-    const { receivers, isOpen } = remembered();
+    const { receivers, to, isOpen } = remembered();
     const bug = new RangeError('of ours');
     for (let tries = 0; tries < 5; tries += 1) {
-      const tried = receivers.attempt({ receiver: 'a', origin: 'https://a' }, () => Promise.reject(bug));
+      const tried = receivers.attempt(to('a'), () => Promise.reject(bug));
       await expect(tried).rejects.toBe(bug);
     }
     expect(isOpen('a')).toBe(false);
@@ -119,10 +121,9 @@ describe('a receiver', () => {
   });
 
   it('is held back with the reason', async () => {
-    const { receivers, dies, hangs } = remembered();
+    const { receivers, to, dies, hangs } = remembered();
     const open = Array.from({ length: 20 }, () => hangs('busy'));
-    const another = (name: string) =>
-      receivers.attempt({ receiver: name, origin: `https://${name}` }, () => Promise.resolve());
+    const another = (name: string) => receivers.attempt(to(name), () => Promise.resolve());
     await expect(another('busy')).rejects.toMatchObject({
       name: 'HeldBackError',
       because: 'busy',
@@ -133,6 +134,41 @@ describe('a receiver', () => {
     await expect(another('dead')).rejects.toMatchObject({
       because: 'circuit',
     });
+  });
+});
+
+describe('one name, whose flows have any number of receivers,', () => {
+  const settle = (open: readonly ReturnType<ReturnType<typeof remembered>['hangs']>[]) => {
+    for (const { end } of open) end();
+    return Promise.allSettled(open.map(({ done }) => done));
+  };
+
+  it('has a share of the places of strangers, and leaves the rest to other names', async () => {
+    const { hangs, receivers, to } = remembered();
+    const open = Array.from({ length: 80 }, (_, n) => hangs(`receiver-${n}`, 'greedy'));
+    expect(await receivers.attempt(to('new', 'shop'), () => Promise.resolve('answered'))).toBe('answered');
+    const ended = await settle(open);
+    expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(60);
+  });
+
+  it('has a share of all places, however promptly its receivers answered before', async () => {
+    const { hangs, receivers, to } = remembered();
+    const names = Array.from({ length: 5 }, (_, n) => `receiver-${n}`);
+    for (const name of names) await receivers.attempt(to(name, 'greedy'), () => Promise.resolve());
+    const ended = await settle(names.flatMap((name) => Array.from({ length: 20 }, () => hangs(name, 'greedy'))));
+    expect(ended.filter(({ status }) => status === 'fulfilled')).toHaveLength(80);
+  });
+
+  it('takes no place, and opens no circuit, of another name that has the same receiver', async () => {
+    const { receivers, to, hangs } = remembered();
+    const open = Array.from({ length: 20 }, () => hangs('shop.example', 'greedy'));
+    expect(await receivers.attempt(to('shop.example', 'shop'), () => Promise.resolve('answered'))).toBe('answered');
+    await settle(open);
+    const miss = () =>
+      receivers.attempt(to('shop.example', 'greedy'), () => Promise.reject(new CallbackUnreachableError('no answer')));
+    for (let missed = 0; missed < 3; missed += 1) await expect(miss()).rejects.toThrow(CallbackUnreachableError);
+    await expect(miss()).rejects.toMatchObject({ because: 'circuit' });
+    expect(await receivers.attempt(to('shop.example', 'shop'), () => Promise.resolve('answered'))).toBe('answered');
   });
 });
 
@@ -191,10 +227,10 @@ describe(`of more than ${REMEMBERED} receivers`, () => {
   });
 
   it('one is not forgotten while a callback to it is open', async () => {
-    const { hangs, answers, receivers } = remembered();
+    const { hangs, answers, receivers, to } = remembered();
     const open = Array.from({ length: 20 }, () => hangs('busy'));
     for (const name of names) await answers(name);
-    const another = receivers.attempt({ receiver: 'busy', origin: 'https://busy' }, () => Promise.resolve());
+    const another = receivers.attempt(to('busy'), () => Promise.resolve());
     await expect(another).rejects.toMatchObject({ because: 'busy' });
     for (const { end } of open) end();
     await Promise.all(open.map(({ done }) => done));
