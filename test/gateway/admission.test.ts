@@ -275,6 +275,26 @@ describe('fault 57: connections', () => {
     expect(statusesIn(again.seen.text)).toEqual([200]);
   });
 
+  it('that are not used make room for a newcomer, the longest unused first, and those that are used stay', async () => {
+    await open({ GATEWAY_MAX_CONNECTIONS: '40', TRUSTED_PROXIES: '203.0.113.1' });
+    const health = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n';
+    const addresses = times(3).map((n) => `127.0.0.${n + 2}`);
+    const [first, ...others] = (
+      await Promise.all(addresses.map((from) => Promise.all(times(10).map(() => dial(from)))))
+    ).flat();
+    first?.socket.write(
+      `POST ${SETTLEMENT_PATH} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{}`,
+    );
+    for (const { socket } of others) socket.write(health);
+    await until('all to be answered', () => others.every(({ seen }) => statusesIn(seen.text).length === 1));
+
+    const newcomer = await dial('127.0.0.9');
+    newcomer.socket.write(health);
+    await until('it to be answered', () => statusesIn(newcomer.seen.text).length === 1);
+    await until('one to be closed for it', () => others.filter(({ seen }) => seen.closed).length === 1);
+    expect([newcomer.seen.closed, first?.seen.closed]).toEqual([false, false]);
+  });
+
   it('whose answers are not read are cut, so that they are free for others', async () => {
     const requestLimits = { ...REQUEST_LIMITS, answerWithinMs: 500 };
     await open({ GATEWAY_MAX_CONNECTIONS: '8', TRUSTED_PROXIES: '203.0.113.1' }, { requestLimits });

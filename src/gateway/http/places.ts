@@ -141,6 +141,9 @@ function unansweredOn(socket: Socket): Set<() => void> {
   return ofSocket;
 }
 
+/** No request came on it that is not answered. */
+export const isUnused = (socket: Socket): boolean => (unanswered.get(socket)?.size ?? 0) === 0;
+
 /** Runs once, when the answer is sent or its caller has gone; at once if that has happened. */
 export function whenAnswered(request: FastifyRequest, work: () => void): void {
   void request.answered.then(work);
