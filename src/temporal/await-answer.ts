@@ -12,7 +12,7 @@ import { ApplicationFailure, type Workflow } from '@temporalio/common';
 import { newestMac } from '../protocol/fingerprint.js';
 import { type FlowKind, UPDATES } from '../protocol/vocabulary.js';
 import { GRPC, grpcStatusOf } from './connection.js';
-import { startOptions, type StartFlowDeps } from './start-flow.js';
+import { type Starter, startOptions, type StartFlowDeps } from './start-flow.js';
 import type { SubmitAnswer } from '../protocol/messages.js';
 import { callWithin } from './call-within.js';
 
@@ -43,9 +43,10 @@ export async function startAndAwaitAnswer(
   deps: StartFlowDeps,
   kind: FlowKind,
   input: unknown,
-  waiting: Waiting & { readonly startId?: string },
+  waiting: Waiting,
+  by?: Starter,
 ): Promise<Awaited | { readonly kind: 'exists' }> {
-  const { workflowType, fingerprint, options } = startOptions(deps, kind, input, waiting.startId);
+  const { workflowType, fingerprint, options } = startOptions(deps, kind, input, by);
   const startWorkflowOperation = new WithStartWorkflowOperation(workflowType, {
     ...options,
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,

@@ -40,8 +40,27 @@ const START_WITHIN_MS = 10_000;
 const LEARN_WITHIN_MS = 5_000;
 const LEARN_PAUSE_MS = 100;
 
+/** Who starts a flow through a gateway. */
+export interface Starter {
+  readonly name: string;
+  /** Of the entry in the audit log: the flow keeps that of the start which Temporal took. */
+  readonly startId: string;
+}
+
+/** Temporal takes 64 bytes, in the clear: of a name, a MAC. */
+const FAIRNESS_KEY_LENGTH = 32;
+
+/**
+ * A name's tasks wait for each other, and not another name's for them: ten thousand flows of one that came first hold up no
+ * payment of the next one. A flow's tasks and its callbacks have the same key. Without `matching.enableFairness` the server
+ * takes no notice.
+ */
+const priorityOf = ({ store }: StartFlowDeps, { name }: Starter) => ({
+  fairnessKey: (store.macs('fairness', name)[0] ?? '').slice(0, FAIRNESS_KEY_LENGTH),
+});
+
 /** The common options of every start of a flow, for `start` and for update-with-start. */
-export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown, startId?: string) {
+export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown, by?: Starter) {
   const flow = flowOf(kind);
   const reference = flow.referenceOf(input);
   const fingerprint = flowFingerprint(deps.store, flow, input);
@@ -57,8 +76,9 @@ export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown
       memo: {
         fingerprint,
         ...(money && { amount: money.amount, currency: money.currency }),
-        ...(startId !== undefined && { start: startId }),
+        ...(by && { start: by.startId }),
       },
+      ...(by && { priority: priorityOf(deps, by) }),
       staticSummary: flow.summaryOf(input),
       staticDetails: `Reference ${reference}`,
     },
@@ -73,16 +93,15 @@ export function startOptions(deps: StartFlowDeps, kind: FlowKind, input: unknown
  * repeated by the client with the same request id, which the server takes as the same start.
  *
  * @param input parsed by the flow's own schema
- * @param startId of the entry in the audit log: the flow keeps that of the start which Temporal took
  * @throws OtherRequestError
  */
 export async function startFlow(
   deps: StartFlowDeps,
   kind: FlowKind,
   input: unknown,
-  startId?: string,
+  by?: Starter,
 ): Promise<StartedFlow> {
-  const { workflowType, fingerprint, options } = startOptions(deps, kind, input, startId);
+  const { workflowType, fingerprint, options } = startOptions(deps, kind, input, by);
   const flowId = options.workflowId;
   try {
     const start = () =>

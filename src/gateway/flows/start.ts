@@ -70,7 +70,7 @@ async function startOrFind(
   reply.request.flowId = flowId;
   const request = { definition, address, input };
   const { started } = await recordingStart(deps, caller, request, async (startId, found) => {
-    const flow = await startFlow(deps, kind, input, startId).catch((error: unknown) => {
+    const flow = await startFlow(deps, kind, input, { startId, name: caller.name }).catch((error: unknown) => {
       if (error instanceof OtherRequestError) throw new OtherRequestRefusal(error.message, reference);
       throw error;
     });

@@ -41,8 +41,9 @@ export async function payInvoice(
   if (await answerOfClaim(deps, reply, request, await claimOf(deps, request))) return;
   if (facts === undefined) {
     const start = async (startId: string, found: () => Promise<void>) => {
-      const waited = await startAndAwaitAnswer(deps, address.kind, request.input, { ...waiting, startId });
-      if (waited.kind === 'exists' || (waited.kind === 'not-yet' && !(await isThere(deps, request, startId)))) {
+      const by = { startId, name: caller.name };
+      const waited = await startAndAwaitAnswer(deps, address.kind, request.input, waiting, by);
+      if (waited.kind === 'exists' || (waited.kind === 'not-yet' && !(await isThere(deps, request, by)))) {
         throw otherRequest(request);
       }
       if (waited.kind === 'not-yet') await found();

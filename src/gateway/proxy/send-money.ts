@@ -3,7 +3,7 @@ import { sameFingerprint } from '../../protocol/fingerprint.js';
 import { UPDATES } from '../../protocol/vocabulary.js';
 import { answerUpdateId, awaitUpdate, startAndAwaitAnswer, type Waiting } from '../../temporal/await-answer.js';
 import { flowFingerprint } from '../../store/store-key.js';
-import { OtherRequestError, startFlow } from '../../temporal/start-flow.js';
+import { OtherRequestError, startFlow, type Starter } from '../../temporal/start-flow.js';
 import { operations, type MoneyOperationName } from '../../contract/index.js';
 import { recordingStart } from '../flows/start.js';
 import type { Caller } from '../http/bearer-token.js';
@@ -30,12 +30,13 @@ export async function sendMoney(
   const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
   const startedMs = deps.monotonicMs();
   const first = await recordingStart(deps, caller, request, async (startId, found) => {
-    const waited = await startAndAwaitAnswer(deps, address.kind, input, { ...waiting, startId });
+    const by = { startId, name: caller.name };
+    const waited = await startAndAwaitAnswer(deps, address.kind, input, waiting, by);
     if (waited.kind === 'exists') {
       await found();
       await joinFlow(deps, request, reply, { ...waiting, withinMs: left(deps, startedMs) });
     }
-    if (waited.kind === 'not-yet' && !(await isThere(deps, request, startId))) throw otherRequest(request);
+    if (waited.kind === 'not-yet' && !(await isThere(deps, request, by))) throw otherRequest(request);
     if (waited.kind === 'not-yet') await found();
     return waited;
   });
@@ -50,9 +51,9 @@ export async function sendMoney(
  * The time was up before Temporal confirmed the flow: a 202 is sent only if the flow exists. If the start succeeded
  * after all, this start finds the same flow. False if another request was faster.
  */
-export async function isThere(deps: ProxyDeps, request: MoneyRequest, startId: string): Promise<boolean> {
+export async function isThere(deps: ProxyDeps, request: MoneyRequest, by: Starter): Promise<boolean> {
   try {
-    await startFlow(deps, request.address.kind, request.input, startId);
+    await startFlow(deps, request.address.kind, request.input, by);
     return true;
   } catch (error) {
     if (error instanceof OtherRequestError) return false;
