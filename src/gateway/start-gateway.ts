@@ -70,6 +70,7 @@ import { addInboundRoutes } from './inbound/routes.js';
 import type { ServiceAccess } from './proxy/deps.js';
 import { createPayOrders } from './proxy/pay-orders.js';
 import { addProxyRoutes } from './proxy/routes.js';
+import { createServiceReads } from './proxy/service-reads.js';
 import { createDrain } from './dispatch/drain.js';
 import { systemClock } from '../clock.js';
 
@@ -285,6 +286,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     addProxyRoutes(server, {
       ...flowDeps,
       service: options.service,
+      reads: createServiceReads(options.service, monotonicMs),
       recordPayOrder: createPayOrders(store.audit),
       newReference: () => `tw-${randomUUID()}`,
     });

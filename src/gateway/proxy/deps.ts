@@ -1,6 +1,7 @@
 import type { ServiceClient } from '../../service-client/index.js';
 import type { FlowOperationDeps, LookUp } from '../flows/deps.js';
 import type { RecordPayOrder } from './pay-orders.js';
+import type { ServiceReads } from './service-reads.js';
 
 /** Access to the service, for requests that pass through. */
 export interface ServiceAccess {
@@ -13,6 +14,7 @@ export interface ServiceAccess {
 /** What the proxy needs: what the flow operations need, and access to the service. */
 export interface ProxyDeps extends FlowOperationDeps {
   readonly service: ServiceAccess;
+  readonly reads: ServiceReads;
   readonly recordPayOrder: RecordPayOrder;
   /** For callers who give no reference if the interface allows that. */
   readonly newReference: () => string;

@@ -25,7 +25,7 @@ import type { Caller } from '../http/bearer-token.js';
 import { isReference } from '../http/flow-path.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { bytesWithoutOwnCallbacks } from '../flows/address.js';
-import type { ProxyDeps } from './deps.js';
+import type { ProxyDeps, ServiceAccess } from './deps.js';
 
 /** A kind of flow that a read of the service may be about. */
 interface KindRead extends FlowRead {
@@ -75,30 +75,35 @@ export async function requireTheirRecord(
   throw new Refusal(404, 'There is no such record.', { reference });
 }
 
+interface Read {
+  readonly name: ReadName;
+  readonly reference: string;
+  /** For the audit log: before anything is shown, and not of what does not exist, of which there is any number. */
+  readonly record: () => Promise<void>;
+}
+
 /**
  * A read passes through. Its flow answers if it knows more: if the service is unavailable, or does not yet show a
  * payment that is being sent, or shows as open what has been proven done. A 404 would make the caller send money again.
- *
- * @param record the reading, for the audit log: before anything is shown, and not of what does not exist, of which there
- * is any number
+
  */
 export async function readThrough(
   deps: ProxyDeps,
-  name: ReadName,
-  reference: string,
+  caller: Caller,
+  read: Read,
   reply: FastifyReply,
-  record: () => Promise<void>,
 ): Promise<FastifyReply> {
-  const found = await relay(deps, name, reference).catch((error: unknown) => {
+  const { name, reference, record } = read;
+  const found = await deps.reads.read(caller, name, reference).catch((error: unknown) => {
     if (error instanceof Refusal && error.status >= 500) return error;
     throw error;
   });
   if (found instanceof Refusal || found.httpStatus === 404 || found.httpStatus >= 500) {
-    return withoutService(deps, name, reference, reply, found, record);
+    return withoutService(deps, read, reply, found);
   }
   await record();
   // An answer that cannot be read is not replaced.
-  const isLast = found.data === undefined || readsOf(name).some((read) => saysDone(read, found));
+  const isLast = found.data === undefined || readsOf(name).some((one) => saysDone(one, found));
   const flow = isLast ? undefined : await flowRead(deps, name, reference).catch(() => undefined);
   const isEnded = flow?.state === 'completed' || flow?.state === 'refunded';
   const more = isEnded ? flow.read.said(flow.state, reference) : undefined;
@@ -115,11 +120,9 @@ function withMore(answer: RelayedAnswer, more: Readonly<Record<string, unknown>>
 
 async function withoutService(
   deps: ProxyDeps,
-  name: ReadName,
-  reference: string,
+  { name, reference, record }: Read,
   reply: FastifyReply,
   found: Refusal | RelayedAnswer,
-  record: () => Promise<void>,
 ): Promise<FastifyReply> {
   const isMissing = !(found instanceof Refusal) && found.httpStatus === 404;
   const flow = await flowRead(deps, name, reference).catch(() => {
@@ -200,7 +203,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
  * pass on
  */
 export async function relay(
-  { service }: Pick<ProxyDeps, 'service'>,
+  { service }: { readonly service: Pick<ServiceAccess, 'client'> },
   operation: OperationName,
   argument: unknown,
 ): Promise<RelayedAnswer> {

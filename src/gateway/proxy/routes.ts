@@ -65,7 +65,7 @@ function handlerOf(deps: ProxyDeps, name: OperationName, operation: Operation): 
         const reference = paramOf(request, param);
         await requireTheirRecord(deps, caller, name as ReadName, reference);
         const record = () => deps.readings.record(caller, readingOf(name as ReadName, reference));
-        return readThrough(deps, name as ReadName, reference, reply, record);
+        return readThrough(deps, caller, { name: name as ReadName, reference, record }, reply);
       };
     case 'account':
     case 'report':

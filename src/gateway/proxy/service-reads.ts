@@ -1,0 +1,51 @@
+import type { RelayedAnswer } from '../../service-client/index.js';
+import type { ReadName } from '../../flows/service-interface.js';
+import type { Caller } from '../http/bearer-token.js';
+import { createPageLimit } from '../http/rate-limit.js';
+import { Refusal } from '../http/refusal.js';
+import type { ServiceAccess } from './deps.js';
+import { relay } from './read-through.js';
+
+/** For each name; for all together twice as many. The rest of what the service allows the account is for money. */
+const READS_PER_SECOND = 20;
+
+export interface ServiceReads {
+  /**
+   * A record of the service, for whoever asks for it at the same time.
+   * @throws Refusal 429 if this name, or all together, ask too often, 503 until the service takes requests again, and as
+   * `relay` does
+   */
+  read(caller: Pick<Caller, 'name'>, name: ReadName, reference: string): Promise<RelayedAnswer>;
+}
+
+/**
+ * The service counts the requests of the account, whoever's they are: one that reads without end would have everybody's money
+ * turned away, for as long as the service says.
+ */
+export function createServiceReads(service: Pick<ServiceAccess, 'client'>, monotonicMs: () => number): ServiceReads {
+  const take = createPageLimit(READS_PER_SECOND, monotonicMs);
+  const open = new Map<string, Promise<RelayedAnswer>>();
+  let turnedAway: { readonly refusal: Refusal; readonly untilMs: number } | undefined;
+
+  const ask = async (name: ReadName, reference: string): Promise<RelayedAnswer> => {
+    if (turnedAway !== undefined && monotonicMs() < turnedAway.untilMs) throw turnedAway.refusal;
+    try {
+      return await relay({ service }, name, reference);
+    } catch (error) {
+      if (error instanceof Refusal && error.details.code === 'service_rate_limited') {
+        turnedAway = { refusal: error, untilMs: monotonicMs() + (error.retryAfter ?? 0) * 1_000 };
+      }
+      throw error;
+    }
+  };
+
+  return {
+    async read({ name: caller }, name, reference) {
+      take(caller);
+      const key = JSON.stringify([name, reference]);
+      const asked = open.get(key) ?? ask(name, reference).finally(() => open.delete(key));
+      open.set(key, asked);
+      return asked;
+    },
+  };
+}
