@@ -4,7 +4,8 @@ import { quoteLifeMs, quoteUnit } from '../../flows/bridge-transfer.js';
 import { readAmount } from '../../readers/amount.js';
 import { Refusal } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
-import { passOn, relay } from './read-through.js';
+import { passOn } from './read-through.js';
+import { relay } from './relay.js';
 
 /**
  * A quote passes through, and is stored before its caller sees it: the deposit with its `rate_id` is then sent within

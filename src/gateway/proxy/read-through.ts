@@ -1,15 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { parse, stringify } from 'lossless-json';
-import {
-  type RelayedAnswer,
-  InvalidRequestError,
-  NotSentError,
-  RateLimitedError,
-  ServiceUnavailableError,
-  TurnedAwayError,
-  UnknownOutcomeError,
-} from '../../service-client/index.js';
-import { operations, type OperationName } from '../../contract/index.js';
+import type { RelayedAnswer } from '../../service-client/index.js';
+import { operations } from '../../contract/index.js';
 import { onTheWire } from '../../contract/wire.js';
 import { flowOf } from '../../flows/index.js';
 import { statusIn } from '../../flows/record-facts.js';
@@ -25,7 +17,7 @@ import type { Caller } from '../http/bearer-token.js';
 import { isReference } from '../http/flow-path.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { bytesWithoutOwnCallbacks } from '../flows/address.js';
-import type { ProxyDeps, ServiceAccess } from './deps.js';
+import type { ProxyDeps } from './deps.js';
 
 /** A kind of flow that a read of the service may be about. */
 interface KindRead extends FlowRead {
@@ -198,60 +190,10 @@ function merged(record: unknown, more: Readonly<Record<string, unknown>>): Recor
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/**
- * One call of the service, whose answer is returned unchanged, whatever it says. @throws Refusal if there is none to
- * pass on
- */
-export async function relay(
-  { service }: { readonly service: Pick<ServiceAccess, 'client'> },
-  operation: OperationName,
-  argument: unknown,
-): Promise<RelayedAnswer> {
-  try {
-    return await service.client.relay(operation, argument);
-  } catch (error) {
-    throw refusalOf(error);
-  }
-}
-
 /** The service's answer, byte for byte; if it repeats a callback URL of ours, without that. */
 export function passOn(reply: FastifyReply, { httpStatus, headers, bytes }: RelayedAnswer): FastifyReply {
   return reply
     .code(httpStatus)
     .headers({ 'content-type': 'application/json', ...headers })
     .send(bytesWithoutOwnCallbacks(bytes));
-}
-
-/** Why there is no answer of the service to pass on. Any other error is rethrown. */
-function refusalOf(error: unknown): Refusal {
-  if (error instanceof InvalidRequestError) {
-    const errors = error.problems.map(({ path, problem }) => ({ path, message: problem }));
-    return new Refusal(400, 'The request is not what the interface says; nothing was sent.', {
-      code: 'invalid_input',
-      errors,
-    });
-  }
-  if (error instanceof RateLimitedError) {
-    const seconds = Math.ceil((error.retryAfterMs ?? 0) / 1_000) || RETRY_AFTER_SECONDS;
-    const why = 'The service takes no more requests now. Try again.';
-    return new Refusal(503, why, { code: 'service_rate_limited' }, seconds);
-  }
-  if (error instanceof TurnedAwayError || (error instanceof NotSentError && error.reason === 'token')) {
-    const why = 'The service does not accept the token of this gateway: correct SERVICE_TOKEN.';
-    return new Refusal(502, why, { code: 'service_token_refused' });
-  }
-  if (error instanceof NotSentError) {
-    const why = `The service cannot be reached (${error.reason}). Try again.`;
-    return new Refusal(503, why, { code: 'service_unreachable' }, RETRY_AFTER_SECONDS);
-  }
-  if (error instanceof UnknownOutcomeError) {
-    const cause = `there is no answer to pass on: ${error.reason}`;
-    const why = `Whether the service did it is unknown (${cause}). Check before you repeat it.`;
-    return new Refusal(502, why, { code: 'outcome_unknown' });
-  }
-  if (error instanceof ServiceUnavailableError) {
-    const why = `The service gave no usable answer (${error.reason}). Try again.`;
-    return new Refusal(502, why, { code: 'no_usable_answer' }, RETRY_AFTER_SECONDS);
-  }
-  throw error;
 }

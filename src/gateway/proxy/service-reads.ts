@@ -3,8 +3,7 @@ import type { ReadName } from '../../flows/service-interface.js';
 import type { Caller } from '../http/bearer-token.js';
 import { createPageLimit } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
-import type { ServiceAccess } from './deps.js';
-import { relay } from './read-through.js';
+import { relay } from './relay.js';
 
 /** For each name; for all together twice as many. The rest of what the service allows the account is for money. */
 const READS_PER_SECOND = 20;
@@ -22,7 +21,10 @@ export interface ServiceReads {
  * The service counts the requests of the account, whoever's they are: one that reads without end would have everybody's money
  * turned away, for as long as the service says.
  */
-export function createServiceReads(service: Pick<ServiceAccess, 'client'>, monotonicMs: () => number): ServiceReads {
+export function createServiceReads(
+  service: Parameters<typeof relay>[0]['service'],
+  monotonicMs: () => number,
+): ServiceReads {
   const take = createPageLimit(READS_PER_SECOND, monotonicMs);
   const open = new Map<string, Promise<RelayedAnswer>>();
   let turnedAway: { readonly refusal: Refusal; readonly untilMs: number } | undefined;

@@ -14,7 +14,7 @@ function reading() {
         try {
           resolve(how());
         } catch (error) {
-          reject(error as Error);
+          reject(error);
         }
       });
     });
