@@ -1,5 +1,6 @@
 import { DEVELOPMENT_TOKEN, isLoopback, readSecretFiles, readSettings, SettingsError } from '../config/index.js';
-import { flowAddress } from '../gateway/http/flow-path.js';
+import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../contract/sending.js';
+import { parseFlowId } from '../protocol/vocabulary.js';
 import { Towline } from '../sdk/index.js';
 import { gatewayUrl } from './wiring/gateway-url.js';
 import type { CliContext } from './context.js';
@@ -69,9 +70,9 @@ export const FLOW_ARGUMENT = 'kind/reference, such as bridge-transfer/order-1001
  * @throws CliError
  */
 export function flowArgument(text: string): string {
-  const slash = text.indexOf('/');
-  const address = flowAddress(text.slice(0, slash), text.slice(slash + 1));
-  if (slash > 0 && address !== undefined) return address.flowId;
+  const { reference } = parseFlowId(text) ?? {};
+  const isReference = reference !== undefined && REFERENCE_PATTERN.test(reference);
+  if (isReference && reference.length <= MAX_CALLER_REFERENCE_LENGTH) return text;
   throw new CliError(`"${text}" names no flow: write ${FLOW_ARGUMENT}.`);
 }
 

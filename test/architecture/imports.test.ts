@@ -78,3 +78,24 @@ describe('the rules of who imports whom', () => {
     ]);
   });
 });
+
+describe('a command that only talks to a gateway', () => {
+  const byPath = new Map(sources.map((file) => [file.path, file]));
+  /** The packages that a file loads, by itself and by what it imports. */
+  function packagesOf(path: string, seen = new Set<string>()): ReadonlySet<string> {
+    const file = byPath.get(path);
+    if (file === undefined) return new Set([path]);
+    if (seen.has(path)) return new Set();
+    seen.add(path);
+    return new Set(importsOf(file).flatMap(({ to, typeOnly }) => (typeOnly ? [] : [...packagesOf(to, seen)])));
+  }
+
+  it.each(['list', 'show', 'wait', 'watch', 'start', 'resolve', 'events', 'callbacks', 'give'])(
+    'loads neither Temporal nor a server nor a store: %s',
+    (name) => {
+      const packages = [...packagesOf(`src/cli/commands/${name}.ts`)];
+      expect(packages).toContain('zod');
+      expect(packages.filter((one) => /^(@temporalio|@grpc|fastify|pino|pg|libsql)/.test(one))).toEqual([]);
+    },
+  );
+});
