@@ -8,7 +8,14 @@ import { requestOf } from '../../workflows/core/view.js';
 const SETTLE_MS = 90_000;
 const DEADLINE_MS = 3_600_000;
 const TIMES = { timeScale: 1, patienceMs: 120_000, settleMs: SETTLE_MS, graceMs: 0, deadlineMs: DEADLINE_MS };
-const NOTHING = { unwritten: false, isOther: false, isRepeat: false, sent: null, repeat: 'unknown' } as const;
+const NOTHING = {
+  unwritten: false,
+  isOther: false,
+  afterMs: 0,
+  isRepeat: false,
+  sent: null,
+  repeat: 'unknown',
+} as const;
 
 type Pending = { readonly step: Step; readonly settle: (result: Result) => void };
 
@@ -223,6 +230,7 @@ describe('the loop of a flow', () => {
                 actor: 'a',
                 note: '',
                 eventId: null,
+                invoice: null,
                 untilMs: null,
                 parkedSinceMs: null,
               },
@@ -293,6 +301,8 @@ function answerTo(what: Step['do'], choice: number): Result {
       return { of: 'close', claim: 'void', sent: 'unknown' };
     case 'last-word':
       return { of: 'last-word', isClosed: true, why: null };
+    case 'check-invoice':
+      return { of: 'check-invoice', given: null, why: null };
     default:
       return what satisfies never;
   }

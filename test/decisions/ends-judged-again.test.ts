@@ -93,7 +93,7 @@ describe('an end that was decided while the inbox could not be read', () => {
     await givenUp(handle, 1, away);
     await inInbox(decisions, handle.workflowId, 'PENDING', { body: { amount: '1', currency: 'ZZZ' } });
     away.mockRestore();
-    expect((await parked(handle)).parked).toMatchObject({ reason: 'event_mismatch' });
+    await untilFlow(handle, (report) => report.view.parked?.reason === 'event_mismatch');
     await resolve(handle, 'dismiss-event');
     expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'failed_at_service' } });
   });

@@ -3,7 +3,7 @@ import { createFlowStepActivities } from '../../activities/flow-steps.js';
 import type { ClaimStepOrder } from '../../activities/types.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import { newReference } from '../harness/references.js';
-import { untilFlow } from '../harness/reports.js';
+import { noted, reportOf } from '../harness/reports.js';
 import offramp from '../kinds/offramp.js';
 import { ended, openDecisionBench } from './bench.js';
 
@@ -43,10 +43,8 @@ const started = async (word: string) => {
 test('a flow whose rate the service reports as expired is not called failed if the lookup shows that it was executed: it is followed', async () => {
   isSentTwice = true;
   const { handle, executions } = await started('sent-twice');
-  const { view } = await untilFlow(
-    handle,
-    (report) => report.view.stage === 'tracking' || report.view.outcome !== null,
-  );
+  await noted(handle, 'accepted');
+  const { view } = await reportOf(handle);
   isSentTwice = false;
   expect([view.outcome, await executions()]).toEqual([null, 1]);
   await handle.terminate();

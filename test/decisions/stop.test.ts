@@ -255,15 +255,14 @@ describe('a flow that moves nothing itself', () => {
     expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
   });
 
-  test('and whose first step was never done by its deadline ends by the order of a person', async () => {
+  test('and whose first step was never done by its deadline parks, and expires once the store answers', async () => {
     const store = jest.spyOn(decisions.store.deployment, 'read').mockImplementation(away);
     const handle = await watching('never-begun', { deadlineSeconds: 60 });
     await until('the store to be tried', () => store.mock.calls.length > 0);
     await decisions.bench.pass(5 * MINUTE_MS);
-    const why = 'it was started elsewhere, and could not be asked how it ended';
-    expect((await parked(handle)).parked).toMatchObject({ reason: 'step_failed', evidence: { why } });
+    const code = 'never_asked';
+    expect((await parked(handle)).parked).toMatchObject({ reason: 'step_failed', evidence: { code } });
     store.mockRestore();
-    expect(await resolve(handle, 'mark-completed')).toEqual({ accepted: true });
-    expect((await ended(handle)).outcome).toMatchObject({ state: 'completed' });
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'expired', reason: 'deadline_passed' });
   });
 });

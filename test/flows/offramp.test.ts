@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newReference } from '../harness/references.js';
-import { entriesOf, untilFlow } from '../harness/reports.js';
+import { entriesOf, noted, untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
 import { countCalls, endOf, eventOf, move, order, parked, stagesOf } from './ramps.js';
 
@@ -147,6 +147,7 @@ describe('an offramp', () => {
 
   test('SUCCESS against a refund is a contradiction that parks', async () => {
     const { reference, handle } = await offramp('contradiction', 'failed-then-refunded');
+    await noted(handle, 'accepted');
     await handle.signal('events', [eventOf('offramp', { referenceId: reference, status: 'SUCCESS' })]);
     const { view } = await parked(bench, handle);
     expect(view.parked).toMatchObject({ reason: 'conflict' });

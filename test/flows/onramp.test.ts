@@ -253,6 +253,7 @@ describe('an onramp', () => {
 
   test('a payment that failed after it had been collected is a contradiction, not a failure', async () => {
     const { reference, handle } = await onramp('contradiction', 'failed');
+    await noted(handle, 'accepted');
     await handle.signal('events', [
       eventOf('onramp', { event: 'payment.confirmed', data: { referenceId: reference, status: 'SUCCESSFUL' } }),
     ]);

@@ -1,4 +1,5 @@
 import type { Request, Result, Step } from '../../workflows/core/known.js';
+import { lifeOf } from './lives.js';
 import type { Budget, Setting, World } from './world.js';
 
 /** A state of the world, and how its moves are listed. */
@@ -29,7 +30,7 @@ export function executed(
   if (record === null) {
     const created = {
       ...post,
-      record: { ours: true, word: 'PENDING', wasFailed: false } as const,
+      record: { ours: true, word: lifeOf(setting.plan.kind).begins, wasFailed: false },
       executions: post.executions + 1,
     };
     return { post: created, answer: 'accepted', isOther: false };

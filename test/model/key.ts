@@ -1,3 +1,5 @@
+import { CARD_LIFE_MS } from '../../src/protocol/task-queues.js';
+import { CARD_PAUSE_MS } from '../../workflows/engine/policies.js';
 import type { Known } from '../../workflows/core/known.js';
 import { SETTLE_MS, type World } from './world.js';
 
@@ -34,7 +36,20 @@ export function keyOf(w: World): string {
       one.maybeOrdered,
       one.holdBackFailed,
       (known.inbox?.askedAtMs ?? -1) >= one.underWayUntilMs,
+      one.notSent && [
+        ahead(one.notSent.atMs + CARD_PAUSE_MS * 2 ** (one.notSent.times - 1)),
+        one.notSent.times,
+        ahead(one.firstSendAtMs + CARD_LIFE_MS),
+      ],
     ]),
+    known.refundInvoice && [
+      known.refundInvoice.given && [
+        known.refundInvoice.given.paymentHash,
+        ahead(known.refundInvoice.given.expiresAtMs),
+      ],
+      known.refundInvoice.isHandedOver,
+      known.refundInvoice.isAwaited,
+    ],
     known.inbox && [known.inbox.says, isFresh(known.inbox.turn), known.inbox.askedAtMs >= known.deadlineAtMs],
     known.stop && [
       known.stop.for,

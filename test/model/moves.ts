@@ -1,8 +1,10 @@
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
+import type { Meaning } from '../../src/protocol/statuses.js';
 import type { Action, NewOrder } from '../../workflows/core/known.js';
 import { requestOf } from '../../workflows/core/view.js';
 import { executed, isOfCopy, less, type Here } from './here.js';
+import { lifeOf } from './lives.js';
 import { attemptMoves } from './send-moves.js';
 import { stepMoves } from './step-moves.js';
 import {
@@ -13,12 +15,13 @@ import {
   settled,
   store,
   THEIRS,
+  isElsewhere,
+  meaningIn,
   ZOMBIE,
   hasUnjudged,
   SETTLE_MS,
   type Move,
   type Setting,
-  type Word,
   type World,
 } from './world.js';
 
@@ -112,23 +115,24 @@ function serviceMoves({ setting, w, calm, can, fault }: Here): void {
   if (record === null) {
     return fault('the service has something else under the reference', () => ({
       ...w,
-      post: { ...w.post, record: { ours: false, word: 'PENDING', wasFailed: false } },
+      post: { ...w.post, record: { ours: false, word: lifeOf(setting.plan.kind).begins, wasFailed: false } },
     }));
   }
   if (!record.ours) return;
-  const become = (word: Word) => () => ({
+  const { begins, becomes } = lifeOf(setting.plan.kind);
+  const hasFailed = FAILURES.includes(meaningIn(setting, record.word));
+  const become = (word: string) => () => ({
     ...w,
-    post: { ...w.post, record: { ...record, word, wasFailed: record.wasFailed || record.word === 'FAILED' } },
+    post: { ...w.post, record: { ...record, word, wasFailed: record.wasFailed || hasFailed } },
   });
-  if (record.word === 'PENDING' || (record.word === 'DECLINED' && isOfCopy(w.post))) {
-    calm('the service: it succeeds', become('SUCCESSFUL'));
-    can('the service: it fails', become('FAILED'));
-    // Of one POST it is a failure; of two it may be about the second copy, while the first one goes on.
-    if (record.word === 'PENDING') fault('the service calls it DECLINED', become('DECLINED'));
-  }
-  if (record.word === 'SUCCESSFUL') can('the service: it is reversed', become('REVERSED'));
-  if (record.word === 'FAILED') fault('the service: what failed succeeds after all', become('SUCCESSFUL'));
+  // What was declined is the second copy: the first one goes on.
+  const isOfTheCopy = record.word.endsWith('DECLINED') && isOfCopy(w.post);
+  const next = (becomes[isOfTheCopy ? begins : record.word] ?? []).filter(([, word]) => word !== record.word);
+  const add = { calm, can, fault };
+  for (const [as, word] of next) add[as](`the service: ${word}`, become(word));
 }
+
+const FAILURES: readonly Meaning[] = ['failed', 'refund-pending', 'funds-held'];
 
 function eventMoves({ setting, w, calm }: Here, list: Move[]): void {
   const { record } = w.post;
@@ -150,11 +154,17 @@ function eventMoves({ setting, w, calm }: Here, list: Move[]): void {
       to: () => less({ ...w, inbox: [...w.inbox, event] }, 'events'),
     });
   };
+  const { success, failure, besides } = lifeOf(setting.plan.kind);
   if (record?.ours === true) post(true, record.word, {});
-  post(true, 'SUCCESSFUL', THEIRS, ', of another amount');
-  post(true, 'FAILED', THEIRS, ', of another amount');
-  post(false, 'SUCCESSFUL', {});
-  post(false, 'FAILED', {});
+  const more = record?.ours === true ? besides?.[record.word] : undefined;
+  if (more !== undefined) post(true, more, {});
+  // Of what was made elsewhere the flow knows nothing that could differ.
+  if (!isElsewhere(setting)) {
+    post(true, success, THEIRS, ', of another amount');
+    post(true, failure, THEIRS, ', of another amount');
+  }
+  post(false, success, {});
+  post(false, failure, {});
   post(false, null, { body: UNREADABLE }, 'and unreadable');
   const next = w.inbox[w.delivered];
   if (next !== undefined) {
@@ -171,13 +181,15 @@ function personMoves({ setting, w, can }: Here): void {
   if (w.left.orders === 0) return;
   const { known } = w;
   const legal: readonly Action[] = known.parked?.actions ?? [];
-  for (const action of new Set<Action>([...ALWAYS, ...legal])) {
+  const besides: readonly Action[] = setting.plan.whyNoInvoice === undefined ? [] : ['refund-invoice'];
+  for (const action of new Set<Action>([...ALWAYS, ...besides, ...legal])) {
     const order: NewOrder = {
       id: `order ${known.orders.length + 1}${w.left.orders}`,
       action,
       actor: 'a person',
       note: 'seen',
       eventId: eventOf(w, action),
+      invoice: action === 'refund-invoice' ? 'an invoice' : null,
       untilMs: null,
       parkedSinceMs: known.parked?.sinceMs ?? null,
     };

@@ -1,3 +1,5 @@
+import type { Plan } from '../../workflows/core/plan.js';
+import { PLANS } from '../../workflows/core/plans.js';
 import { ORDER_RULES } from '../../workflows/core/orders.js';
 import { RULES } from '../../workflows/core/rules.js';
 import { CONDITIONS, type Condition } from '../../workflows/core/view.js';
@@ -14,7 +16,10 @@ export interface Plant {
 }
 
 export const PLANTS: readonly Plant[] = [
-  ...[...RULES, ...ORDER_RULES].map(({ name }) => ({ name: `without ${name}`, book: { without: name } })),
+  ...[...RULES, ...ORDER_RULES, ...ownRules()].map(({ name }) => ({
+    name: `without ${name}`,
+    book: { without: name },
+  })),
   ...(Object.keys(CONDITIONS) as readonly Condition[]).flatMap((condition) =>
     [true, false].map((says) => ({
       name: `${condition}: always ${says ? 'yes' : 'no'}`,
@@ -27,6 +32,10 @@ export const PLANTS: readonly Plant[] = [
     worldPlant,
   })),
 ];
+
+function ownRules(): readonly { readonly name: string }[] {
+  return Object.values<Plan>(PLANS).flatMap(({ rules = [], orderRules = [] }) => [...rules, ...orderRules]);
+}
 
 export type Verdict =
   | { readonly found: 'violation'; readonly says: string; readonly space: string; readonly path: readonly number[] }

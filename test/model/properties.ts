@@ -1,9 +1,21 @@
 import { sentOf } from '../../src/protocol/claim-table.js';
-import type { StepName } from '../../workflows/core/known.js';
-import { isTrusted } from '../../workflows/core/events.js';
+import { REFUND_INVOICE_NEEDED, type Meaning } from '../../src/protocol/statuses.js';
+import type { ParkReason } from '../../src/protocol/vocabulary.js';
+import type { Event, StepName } from '../../workflows/core/known.js';
+import { isTrusted, meaningOf } from '../../workflows/core/events.js';
+import { CARD_PAUSE_MS } from '../../workflows/engine/policies.js';
 import { view, mayBeSent, requestOf } from '../../workflows/core/view.js';
 import { isOfCopy } from './here.js';
-import { isLookup, requestPlanOf, type Budget, type Setting, type World } from './world.js';
+import {
+  claimReading,
+  isElsewhere,
+  isLookup,
+  meaningIn,
+  requestPlanOf,
+  type Budget,
+  type Setting,
+  type World,
+} from './world.js';
 
 /*
  * What must hold. Each has its exceptions beside it, in words: a service that takes its own "failed" back, what a person
@@ -25,17 +37,46 @@ export function broken(setting: Setting, w: World, most: Budget): string | null 
   if (ran !== null) return ran;
   if (w.decision.says.length > 0) return 'what is reported is reported twice';
   if (known.parked !== null && known.parked.actions.length === 0) return 'parked without a legal order';
-  if (isSmooth(w, most) && known.parked !== null) return `parked (${known.parked.reason}), and nothing went wrong`;
-  return brokenPark(setting, w);
+  if (isSmooth(setting, w, most) && known.parked !== null)
+    return `parked (${known.parked.reason}), and nothing went wrong`;
+  return brokenPark(setting, w) ?? brokenDebt(setting, w);
 }
 
 /** No fault, no event, no order, and the service has done what it was asked to do. */
-const isSmooth = ({ left, nowMs, known, post }: World, most: Budget): boolean =>
+const isSmooth = (setting: Setting, { left, nowMs, known, post }: World, most: Budget): boolean =>
   left.faults === most.faults &&
   left.events === most.events &&
   left.orders === most.orders &&
   nowMs < known.deadlineAtMs &&
-  post.record?.ours !== false;
+  post.record?.ours !== false &&
+  !requestOf(known, requestPlanOf(setting).name).words.some((word) => BEYOND_US.includes(meaningIn(setting, word)));
+
+/** The service has what is a person's to mend. */
+const BEYOND_US: readonly Meaning[] = ['funds-held', 'refund-failed'];
+
+/** Money that is owed, or held for nothing, is a person's to see to. */
+function brokenDebt({ plan }: Setting, { known, nowMs }: World): string | null {
+  const v = view(known, plan, nowMs);
+  const { request, state, mismatches } = v;
+  const isBusy = known.running.some((step) => CHECKS.includes(step.do) || step.order !== undefined);
+  const isOurs = v.executed === 'shown' && !request.isOther && v.post.lookup !== 'other' && mismatches.length === 0;
+  if (isBusy || !isOurs || known.orders.some(({ became }) => became === null)) return null;
+  const asked = known.parked?.reason ?? '';
+  const isHeld = state.kind === 'funds-held' && asked !== 'crypto_leg_failed';
+  const isFailed = state.kind === 'ended' && state.meaning === 'refund-failed' && asked !== 'refund_failed';
+  if (isHeld || isFailed) return `money is owed, and a person is asked: ${asked || 'nothing'}`;
+  const owesRefund = request.words.some((word) => meaningOf(plan, false, word) === 'refund-pending');
+  if (!owesRefund || state.kind !== 'open' || v.is.hinted) return null;
+  const { given = null, isHandedOver = false, isAwaited = false } = known.refundInvoice ?? {};
+  const isGiven = given !== null && nowMs < given.expiresAtMs;
+  if (isGiven && !isHandedOver && asked !== 'refund_invoice_ready')
+    return 'a refund invoice is ready, and nobody is asked';
+  const isNeeded = known.events.some((one) => isTrusted(one) && one.event.status === REFUND_INVOICE_NEEDED);
+  const isMissing = !isGiven && !isHandedOver && !isAwaited;
+  if (isNeeded && isMissing && asked !== 'refund_invoice_needed')
+    return 'the service asks for a refund invoice, and nobody is asked';
+  return null;
+}
 
 /** They name a claim, which only the checked input knows. */
 const NEED_TERMS: readonly StepName[] = [
@@ -51,10 +92,30 @@ const NEED_TERMS: readonly StepName[] = [
 ];
 
 /** What runs, and should not. */
-function brokenStep({ plan }: Setting, { known, nowMs }: World): string | null {
+function brokenStep(setting: Setting, { known, nowMs }: World): string | null {
+  const { plan } = setting;
   const v = view(known, plan, nowMs);
   const runs = (...names: readonly StepName[]): boolean => known.running.some((step) => names.includes(step.do));
   const { request } = v;
+  if (runs('send') && isElsewhere(setting)) return 'what was made elsewhere is sent';
+  if (runs('send') && request.answer === 'other-request') return 'what is the request of another flow is sent';
+  const isIdle = known.running.length === 0 && known.orders.every(({ became }) => became !== null);
+  const isDue = known.input === 'valid' && request.answer === null && request.claim === 'free';
+  if (isIdle && isDue && known.parked === null && known.events.length === 0 && nowMs < known.deadlineAtMs)
+    return 'nothing is in the way of the send, and it is not made';
+  const isUnpaused = request.answer === 'not-sent' && nowMs < (request.notSent?.atMs ?? 0) + CARD_PAUSE_MS;
+  if (runs('send') && isUnpaused) return 'what was not sent is tried again without a pause';
+  const isBySetting = known.running.some((step) => step.do === 'order-send' && step.order === undefined);
+  if (isBySetting && v.claimed.length > 0) return 'it is sent again by the setting, and an unverified event says more';
+  if (runs('send') && request.answer === 'gone') return 'it is sent again, and what that needs is gone';
+  const isUnsent = request.answer === null && request.claim === 'free' && known.events.length === 0;
+  if (runs('follow') && isUnsent && !isElsewhere(setting)) return 'what was not sent is followed';
+  const isCalm = known.events.length === 0 && known.orders.every(({ became }) => became !== null);
+  if (runs('look-status') && isCalm && nowMs < known.deadlineAtMs)
+    return 'its status is asked at once, and nothing hints at another one';
+  const owesRefund = request.words.some((word) => meaningIn(setting, word) === 'refund-pending');
+  if (runs('check-invoice') && !owesRefund) return 'a refund invoice is checked, and no refund is owed';
+  if (runs('order-send') && v.requestPlan.byGateway === true) return 'what only a gateway could send is sent again';
   if (runs('send') && request.answer === 'held-back' && request.claim !== 'ordered')
     return 'what an event held back is sent by itself';
   if (runs('follow', 'ask') && request.unaskable !== null) return 'it is asked on, and that is refused each time';
@@ -68,9 +129,11 @@ function brokenStep({ plan }: Setting, { known, nowMs }: World): string | null {
   return null;
 }
 
-const CHECKS: readonly string[] = ['look', 'look-status', 'read-inbox', 'write-answer'];
+const CHECKS: readonly StepName[] = ['look', 'look-status', 'read-inbox', 'write-answer'];
 
-function brokenPark(setting: Setting, { known, nowMs, decision }: World): string | null {
+const POST_REASONS: readonly string[] = ['not_found_at_service', 'unknown_outcome'];
+
+function brokenPark(setting: Setting, { known, nowMs, decision, post }: World): string | null {
   const { parked } = known;
   // Of an invalid input nothing can be compared or looked up.
   if (parked === null || known.prepared === null || decision.wakeAtMs === nowMs) return null;
@@ -79,6 +142,15 @@ function brokenPark(setting: Setting, { known, nowMs, decision }: World): string
   const isChecked = known.running.some((step) => CHECKS.includes(step.do));
   const isIdle = !isChecked && known.orders.every(({ became }) => became !== null);
   if (!isIdle) return null;
+  const { given = null } = known.refundInvoice ?? {};
+  if (parked.reason === 'refund_invoice_ready' && (given === null || nowMs >= given.expiresAtMs))
+    return 'a person is to hand over an invoice that has expired';
+  const owesRefund = v.request.words.some((word) => meaningIn(setting, word) === 'refund-pending');
+  if (parked.reason === 'no_settlement' && owesRefund) return 'a refund is owed, and it is parked as no_settlement';
+  if (parked.reason === 'refund_pending' && !owesRefund) return 'no refund is owed, and it is parked as refund_pending';
+  const isTaken = claimReading(post.claim).claim === 'ordered';
+  if (isTaken && !known.running.some((step) => step.do === 'take-back' || step.order !== undefined))
+    return 'another send stays ordered, and nobody makes it or takes it back';
   if (v.state.kind === 'conflict' && !['conflict', 'event_mismatch'].includes(parked.reason))
     return `what is proven excludes one another, and it is parked as ${parked.reason}`;
   const isOfAnother = v.post.lookup === 'other' || v.request.isOther;
@@ -86,6 +158,7 @@ function brokenPark(setting: Setting, { known, nowMs, decision }: World): string
     return `its record is of another payment, and it is parked as ${parked.reason}`;
   const isProven =
     v.state.kind === 'ended' &&
+    v.state.meaning !== 'refund-failed' &&
     v.mismatches.length === 0 &&
     v.claimed.length === 0 &&
     v.post.lookup !== 'other' &&
@@ -93,9 +166,12 @@ function brokenPark(setting: Setting, { known, nowMs, decision }: World): string
   if (isProven && known.input === 'valid' && parked.reason !== 'step_failed' && known.running.length === 0)
     return `parked (${parked.reason}), although an end is proven`;
   const request = requestOf(known, requestPlanOf(setting).name);
+  const isAboutPost = [...POST_REASONS, 'could_not_ask'].includes(parked.reason);
+  if (isAboutPost && request.claim === 'void') return `a person is asked (${parked.reason}), and its claim is void`;
+  if (parked.reason === 'unknown_outcome' && request.answer === 'held-back' && known.inbox?.says !== 'read')
+    return 'a person is asked about what an event held back, and the inbox was not read';
   // Asked within the window, a person could order what the POST overtakes.
-  const isOpenQuestion =
-    ['not_found_at_service', 'unknown_outcome'].includes(parked.reason) && request.answer !== 'held-back';
+  const isOpenQuestion = POST_REASONS.includes(parked.reason) && request.answer !== 'held-back';
   if (isOpenQuestion && nowMs < request.askUntilMs && nowMs < known.deadlineAtMs)
     return `a person is asked (${parked.reason}) within the window`;
   const isUnasked = nowMs >= request.askUntilMs && (request.lookup?.askedAtMs ?? -1) < request.askUntilMs;
@@ -121,19 +197,27 @@ function brokenEnd(setting: Setting, w: World): string | null {
   if (request.byClaim && isAnswered && request.lookup === null && end.order === undefined)
     return 'ended, and the answer in its claim was not read';
   const isByEvents = end.reason === 'failed_at_service' && !isLookup(setting) && end.order === undefined;
-  const failedAtMs = known.events.findLast((one) => isTrusted(one) && one.event.status === 'FAILED')?.atMs;
+  const means = (word: string | null, meaning: Meaning): boolean => meaningIn(setting, word) === meaning;
+  const failedAtMs = known.events.findLast((one) => isTrusted(one) && means(one.event.status, 'failed'))?.atMs;
   if (isByEvents && failedAtMs !== undefined && w.nowMs < failedAtMs + known.graceMs)
     return 'called failed while another event may contradict that';
+  if (FAILED_BY_ITSELF.includes(end.reason ?? '') && end.order === undefined && !isLookup(setting)) {
+    const isDenied = known.events.some((one) => !isTrusted(one) && one.said === null && isAgainstFailure(setting, one));
+    if (isDenied) return 'called failed, and an unverified event says otherwise';
+  }
   if (request.unwritten) return 'ended, and the answer of the service is not written to its claim';
   const trusted = inbox.filter((event) => event.trusted);
   const byOrder = end.order !== undefined || known.events.some(({ said }) => said === 'accepted' || said === 'trusted');
   const byPerson = byOrder || claim.closed;
   const deniesMoney = end.state === 'failed' || end.state === 'expired' || end.state === 'cancelled';
-  if (deniesMoney && !byPerson) {
+  // What was made elsewhere goes on, whether or not it is followed.
+  const isLeft = isElsewhere(setting) && end.reason !== (setting.plan.ends?.failed[0] ?? 'failed_at_service');
+  if (deniesMoney && !byPerson && !isLeft) {
     const hasFailed =
-      request.words.includes('FAILED') || known.events.some(({ event }) => event.trusted && event.status === 'FAILED');
-    const isDead =
-      record?.word === 'FAILED' || record?.word === 'REVERSED' || (record?.word === 'DECLINED' && !isOfCopy(post));
+      request.words.some((word) => means(word, 'failed') && !isDeclined(word)) ||
+      known.events.some(({ event }) => event.trusted && means(event.status, 'failed') && !isDeclined(event.status));
+    const word = record?.word ?? null;
+    const isDead = means(word, 'refunded') || (means(word, 'failed') && !(isDeclined(word) && isOfCopy(post)));
     const isAlive = record?.ours === true && !isDead;
     // I4. Not against a service that takes its own "failed" back.
     if (isAlive && !hasFailed && !record.wasFailed)
@@ -149,10 +233,10 @@ function brokenEnd(setting: Setting, w: World): string | null {
     if (unread.length > 0)
       return `ended ${end.state} (${end.reason}), and the inbox holds: ${unread.map(({ id }) => id).join(', ')}`;
     const isAgainst = known.events.some(
-      (one) => isTrusted(one) && one.event.status === 'SUCCESSFUL' && one.said !== 'dismissed',
+      (one) => isTrusted(one) && means(one.event.status, 'succeeded') && one.said !== 'dismissed',
     );
-    if (isAgainst && end.reason !== 'failed_at_service')
-      return `ended ${end.state} (${end.reason}), and a trusted event says: SUCCESSFUL`;
+    if (isAgainst && end.reason !== 'failed_at_service' && setting.plan.isOnlyHinted !== true)
+      return `ended ${end.state} (${end.reason}), and a trusted event says that it succeeded`;
   }
   if ((end.state === 'cancelled' || end.state === 'expired') && sentOf(claim) === 'unknown')
     return `ended ${end.state}: before any money moved, and its claim was in sending`;
@@ -163,14 +247,23 @@ function brokenEnd(setting: Setting, w: World): string | null {
   if (
     end.state === 'completed' &&
     !byPerson &&
-    !(record?.ours === true && (record.word === 'SUCCESSFUL' || record.word === 'REVERSED'))
+    !(record?.ours === true && (means(record.word, 'succeeded') || means(record.word, 'refunded')))
   )
     return `completed, and the service has: ${record?.word ?? 'nothing'}`;
-  if (end.state === 'refunded' && !byPerson && !(record?.ours === true && record.word === 'REVERSED'))
+  if (end.state === 'refunded' && !byPerson && !(record?.ours === true && means(record.word, 'refunded')))
     return `refunded, and the service has: ${record?.word ?? 'nothing'}`;
   if (end.state === 'expired' && w.nowMs < known.deadlineAtMs) return 'expired before the deadline';
   return null;
 }
+
+const FAILED_BY_ITSELF: readonly string[] = ['failed_at_service', 'rejected_by_service'];
+
+function isAgainstFailure(setting: Setting, { event }: Event): boolean {
+  const meaning = meaningIn(setting, event.status);
+  return meaning === 'succeeded' || meaning === 'refunded' || event.facts['body'] !== undefined;
+}
+
+const isDeclined = (word: string | null): boolean => word?.endsWith('DECLINED') === true;
 
 /** If results take time, what came in after the flow's last reading is late. */
 const inTimeOf = ({ isSlow }: Setting, { inbox, read }: World): World['inbox'] =>
@@ -184,6 +277,10 @@ export function brokenMove(setting: Setting, before: World, after: World): strin
     ({ event }) => event.trusted && !after.known.events.some((one) => one.event.id === event.id),
   );
   if (isSameRun && lost.length > 0) return 'a trusted event is forgotten';
+  const { given = null, isHandedOver = false } = before.known.refundInvoice ?? {};
+  const isPayable = isHandedOver && given !== null && before.nowMs < given.expiresAtMs;
+  if (isSameRun && isPayable && after.known.refundInvoice?.given?.paymentHash !== given.paymentHash)
+    return 'another refund invoice is taken while one can be paid that was handed over';
   const [was, is] = [before, after].map(({ known }) => requestOf(known, name));
   if (
     was !== undefined &&
@@ -197,23 +294,58 @@ export function brokenMove(setting: Setting, before: World, after: World): strin
   )
     return 'the flow forgets that it may have been sent';
   const shown = after.known.parked;
-  const isAtDeadline = shown?.reason === 'no_settlement' || shown?.reason === 'unverified_settlement';
+  const isAtDeadline = AT_DEADLINE.some((reason) => reason === shown?.reason);
   const isNewQuestion = shown !== null && shown.sinceMs !== before.known.parked?.sinceMs;
   if (isNewQuestion && isAtDeadline && (after.known.inbox?.askedAtMs ?? -1) < after.known.deadlineAtMs)
     return 'a person is asked at the deadline, and the inbox was not read since';
+  const begun = after.known.running.filter(({ id }) => !before.known.running.some((one) => one.id === id));
+  if (begun.some((step) => step.do === 'send') && after.nowMs >= after.known.deadlineAtMs)
+    return 'a send is begun after the deadline';
+  const v = view(after.known, setting.plan, after.nowMs);
+  const isReadable = v.is.inboxRead || !v.is.inboxAsked;
+  if (isNewQuestion && before.known.parked === null && v.postStep.do === 'repeat' && isReadable)
+    return 'a person is asked, and the setting allows a repeat';
+  const carrying = begun.find((step) => OF_ORDERS.includes(step.do) && step.order !== undefined);
+  if (carrying !== undefined && !v.is.inboxRead)
+    return `an order is carried out (${carrying.do}), and the inbox was not read`;
+  const isUnasked = v.known.prepared !== null && is?.lookup?.turn !== after.known.turn;
+  if (carrying !== undefined && isUnasked && (isLookup(setting) || v.executed !== 'shown'))
+    return `an order is carried out (${carrying.do}), and claim and lookup were not asked since it was given`;
   const isGivenUp = is?.answer === 'given-up' && was?.answer !== 'given-up';
   if (isGivenUp && isSameRun && after.nowMs < before.known.deadlineAtMs)
     return 'a send is given up before the deadline: its caller waits for the answer';
   return brokenOrder(setting, before, after);
 }
 
+const AT_DEADLINE: readonly ParkReason[] = ['no_settlement', 'unverified_settlement', 'no_decision', 'refund_pending'];
+
+const OF_ORDERS: readonly StepName[] = ['order-send', 'close', 'last-word'];
+
+/** What these have begun takes no effect by itself. */
+const MAY_BE_DROPPED: readonly StepName[] = ['void', 'check-invoice'];
+
+const CANCEL_REFUSED: readonly string[] = [
+  'money_may_have_moved',
+  'event_reports_it',
+  'store_unavailable',
+  'flow_ended',
+];
+
 /** I8: no order is carried out against what was proven at that moment, in the flow or in its inbox. */
 function brokenOrder(setting: Setting, before: World, after: World): string | null {
   const refused = after.known.orders.find(
-    ({ became, id }) => became === 'refused' && before.known.orders.some((one) => one.id === id && one.became === null),
+    ({ became, id }) => became === 'refused' && before.known.orders.find((one) => one.id === id)?.became !== 'refused',
   );
+  const code = refused?.why?.code;
+  if (code === 'inbox_not_read' && after.known.inbox?.turn !== after.known.turn)
+    return 'an order is refused for an inbox that was not asked';
+  const isMoved = code === 'flow_moved_on' || code === 'decided_meanwhile';
+  if (isMoved && refused?.action === 'refund-invoice') return 'a refund invoice answers no question';
+  if (code === 'invoice_refused' && refused?.result === null) return 'a refund invoice is refused that was not checked';
+  if (refused?.action === 'cancel' && !CANCEL_REFUSED.includes(refused.why?.code ?? ''))
+    return `a cancel is refused: ${refused.why?.code ?? ''}`;
   if (refused !== undefined && refused.result === null && after.end === null) {
-    if (before.known.running.some((step) => step.order === refused.id && step.do !== 'void'))
+    if (before.known.running.some((step) => step.order === refused.id && !MAY_BE_DROPPED.includes(step.do)))
       return `an order (${refused.action}) is refused while the store carries it out`;
     const stands = after.known.parked !== null && after.known.parked.sinceMs === refused.parkedSinceMs;
     const isLegal = after.known.parked?.actions.some((action) => action === refused.action) === true;
@@ -228,10 +360,12 @@ function brokenOrder(setting: Setting, before: World, after: World): string | nu
   const { action } = done;
   const proofs = inTimeOf(setting, after)
     .filter(({ trusted, facts }) => trusted && facts['amount'] === undefined)
-    .map(({ status }) => status);
+    .map(({ status }) => meaningIn(setting, status));
   const shown = before.known.parked?.endings ?? [];
-  const isPaid = proofs.includes('SUCCESSFUL') && !shown.includes('completed');
-  const isBack = proofs.includes('REVERSED') && !shown.includes('refunded');
+  // Events of a kind that is only hinted prove nothing.
+  const areProofs = setting.plan.isOnlyHinted !== true;
+  const isPaid = areProofs && proofs.includes('succeeded') && !shown.includes('completed');
+  const isBack = areProofs && proofs.includes('refunded') && !shown.includes('refunded');
   if ((action === 'mark-failed' || action === 'close-not-executed') && (isPaid || isBack))
     return `${action} is carried out against a proof`;
   if (action === 'mark-refunded' && isPaid && !isBack) return 'mark-refunded is carried out against a proof';

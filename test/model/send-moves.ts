@@ -11,7 +11,17 @@ import { after, isRepeat, sentOf, whyNotMarked, type Operation } from '../../src
 import type { Answer, Step } from '../../workflows/core/known.js';
 import { executed, type Here } from './here.js';
 import { trueLookup } from './step-moves.js';
-import { abandoned, hasUnjudged, isLookup, OWNER, SETTLE_MS, store, termsOf, type World } from './world.js';
+import {
+  abandoned,
+  hasUnjudged,
+  isLookup,
+  OWNER,
+  requestPlanOf,
+  SETTLE_MS,
+  store,
+  termsOf,
+  type World,
+} from './world.js';
 
 /** Writes that an attempt makes after what it heard. */
 const WRITES: Readonly<Partial<Record<Attempt['does'], Operation>>> = {
@@ -34,7 +44,14 @@ export function attemptMoves(here: Here, step: Step): void {
   if (a === null) return;
   const { claim, record } = w.post;
   const begun = (world: World): World => ({ ...world, attempt: begunAttempt(terms) });
-  const lost = (): World => begun({ ...w, post: abandoned(w, step) });
+  const isByGateway = requestPlanOf(setting).byGateway === true;
+  const over = (answer: 'not-sent' | 'gone', next: World): World =>
+    here.finish(step, { ...NOT_SENT, answer }, { ...next, attempt: null });
+  // Its gateway makes one attempt, and what that needs is gone with it.
+  const lost = (): World => {
+    const left = { ...w, post: abandoned(w, step) };
+    return isByGateway ? over('gone', left) : begun(left);
+  };
   /** The attempt goes on by itself until something outside can happen. */
   const goOn = (first: Attempt, world: World, isStoreAway = false): World => {
     let [attempt, next] = [first, world];
@@ -45,7 +62,7 @@ export function attemptMoves(here: Here, step: Step): void {
       else if (isOfAnswer) isUnwritten = true;
       attempt = nextOf(terms, attempt, { of: 'write', isDone: !isStoreAway });
     }
-    if (attempt.does === 'try-later') return begun(next);
+    if (attempt.does === 'try-later') return isByGateway ? over('not-sent', next) : begun(next);
     return { ...next, attempt: isUnwritten ? { ...attempt, later: 'store-unavailable' } : attempt };
   };
   const hears = (heard: Heard, world: World = w, isStoreAway = false): World =>
@@ -181,6 +198,17 @@ function postMoves(
   if (isLookup(setting)) fault('sent twice on the way: the second one is refused', () => heard('refused', onward));
 }
 
+const NOT_SENT = {
+  of: 'send',
+  repeat: 'unknown',
+  isRepeat: false,
+  unwritten: false,
+  isOther: false,
+  afterMs: 0,
+  sent: null,
+  shown: {},
+} as const;
+
 const OUTCOMES: Readonly<Record<string, Answer>> = { contradicted: 'held-back' };
 
 function report({ setting, w, calm, fault, finish }: Here, step: Step, a: Attempt, lost: () => World): void {
@@ -198,6 +226,7 @@ function report({ setting, w, calm, fault, finish }: Here, step: Step, a: Attemp
         isRepeat: a.before !== 'nothing',
         unwritten: isUnwritten,
         isOther: answer === 'accepted' && record?.ours === false,
+        afterMs: 0,
         sent: answer === 'void' ? sentOf(claim) : null,
         shown: {},
       },

@@ -1,8 +1,6 @@
 import type { Repeat } from '../../src/protocol/decisions.js';
 import type { Rulebook } from '../../workflows/core/decide.js';
-import { bankWithdrawalPlan } from '../../workflows/core/bank-withdrawal.js';
-import { cryptoSendPlan } from '../../workflows/core/crypto-send.js';
-import type { Plan } from '../../workflows/core/plan.js';
+import { PLANS } from '../../workflows/core/plans.js';
 import type { Budget, Setting, WorldPlant } from './world.js';
 
 /** What is explored as a whole: a kind, and how much may go wrong, come in and be ordered. */
@@ -17,17 +15,16 @@ export interface Space {
   readonly isSlow?: true;
 }
 
-export const PLANS = {
-  'crypto-send': cryptoSendPlan,
-  'bank-withdrawal': bankWithdrawalPlan,
-} as const satisfies Readonly<Record<string, Plan>>;
-
-const KINDS = Object.keys(PLANS) as readonly (keyof typeof PLANS)[];
+/** One with a lookup and one without: these show what is of every kind. */
+const KINDS = ['crypto-send', 'bank-withdrawal'] as const;
+/** Each shows what is its own. */
+const OTHERS = ['card-deposit', 'onramp', 'offramp', 'kyc-check', 'mobile-money-watch'] as const;
 
 type Bounds = Omit<Space, 'kind'>;
 const of = (kind: Space['kind'], ...bounds: readonly Bounds[]): readonly Space[] =>
   bounds.map((one) => ({ kind, ...one }));
 const ofEach = (...bounds: readonly Bounds[]): readonly Space[] => KINDS.flatMap((kind) => of(kind, ...bounds));
+const ofOthers = (...bounds: readonly Bounds[]): readonly Space[] => OTHERS.flatMap((kind) => of(kind, ...bounds));
 const bounds = (faults: number, events: number, orders: number, more: Partial<Bounds> = {}): Bounds => ({
   faults,
   events,
@@ -43,6 +40,7 @@ export const IN_TESTS: readonly Space[] = [
   ...of('bank-withdrawal', bounds(1, 1, 0, SETTINGS[0]), bounds(1, 0, 1, SETTINGS[1])),
   ...of('crypto-send', bounds(2, 0, 0), bounds(2, 0, 0, SETTINGS[0]), bounds(1, 1, 0, SETTINGS[1])),
   ...of('crypto-send', bounds(0, 1, 0, { isSlow: true })),
+  ...ofOthers(bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)),
 ];
 
 /** `npm run model`. */
@@ -53,6 +51,11 @@ export const WHOLE: readonly Space[] = [
   ),
   ...ofEach(bounds(2, 1, 0), bounds(2, 0, 1), bounds(3, 0, 0), bounds(0, 2, 0), bounds(0, 0, 2)),
   ...ofEach(bounds(1, 1, 0, { isSlow: true }), bounds(0, 1, 1, { isSlow: true }), bounds(1, 0, 1, { isSlow: true })),
+  ...ofOthers(bounds(1, 1, 0), bounds(1, 0, 1), bounds(0, 1, 1), bounds(2, 0, 0)),
+  ...of('offramp', bounds(0, 0, 2)),
+  ...of('card-deposit', bounds(1, 1, 1), bounds(2, 0, 1), bounds(3, 0, 0), bounds(1, 0, 1, SETTINGS[0])),
+  ...of('kyc-check', bounds(2, 1, 1)),
+  ...of('mobile-money-watch', bounds(2, 1, 1)),
 ];
 
 /** `npm run model -- --deep`: hours. */
@@ -65,7 +68,10 @@ export const DEEP: readonly Space[] = [
 /** For the plants: each is looked for in these, the small ones first, until it is found. */
 export const FOR_PLANTS: readonly Space[] = [
   ...ofEach(bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1), bounds(1, 0, 0, SETTINGS[0])),
+  ...ofOthers(bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)),
   ...ofEach(bounds(1, 0, 1), bounds(0, 1, 1), bounds(2, 0, 0)),
+  ...of('card-deposit', bounds(1, 0, 1), bounds(2, 0, 1), bounds(1, 0, 1, SETTINGS[0])),
+  ...of('offramp', bounds(1, 0, 1), bounds(0, 0, 2)),
   ...of(
     'bank-withdrawal',
     bounds(1, 1, 0),

@@ -5,6 +5,7 @@ import type { Here } from './here.js';
 import {
   claimReading,
   hasUnjudged,
+  isElsewhere,
   isLookup,
   prepared,
   requestPlanOf,
@@ -27,7 +28,8 @@ export function stepMoves(here: Here, step: Step): void {
   };
   switch (step.do) {
     case 'check': {
-      const claims = { [requestPlanOf(setting).name]: { ...claimReading(w.post.claim), repeat: setting.repeat } };
+      const own = { [requestPlanOf(setting).name]: { ...claimReading(w.post.claim), repeat: setting.repeat } };
+      const claims = isElsewhere(setting) ? {} : own;
       // Of a first run nothing is read: what comes is delivered to it.
       const isFirst =
         ['free', 'reserved'].includes(claimReading(w.post.claim).claim) && sentOf(w.post.claim) === 'nothing';
@@ -119,7 +121,8 @@ export function stepMoves(here: Here, step: Step): void {
     case 'last-word': {
       const isGuarded = hasUnjudged(w, step.reviewed);
       const [claim = w.post.claim] = closedByOrder([w.post.claim], { nowMs: w.nowMs, guarded: isGuarded });
-      const next = { ...w, post: { ...w.post, claim }, read: w.inbox.length };
+      const closed = isElsewhere(setting) ? w.post.claim : claim;
+      const next = { ...w, post: { ...w.post, claim: closed }, read: w.inbox.length };
       const isClosed = !isGuarded;
       calm(`the claims are to be closed by the order: ${isClosed ? 'done' : 'not, an event came'}`, () =>
         finish(
@@ -131,12 +134,28 @@ export function stepMoves(here: Here, step: Step): void {
       if (isClosed) fault('the claims are closed by the order, and that is not answered', () => next);
       return;
     }
+    case 'check-invoice': {
+      const given = {
+        invoice: 'an invoice',
+        amountMsat: '1000',
+        paymentHash: `hash ${w.left.orders}`,
+        payee: 'a node',
+        expiresAt: '',
+        expiresAtMs: w.nowMs + INVOICE_LIFE_MS,
+      };
+      calm('the refund invoice is good', () => finish({ of: 'check-invoice', given, why: null }));
+      const why = { code: 'invoice_refused', text: '' } as const;
+      can('the refund invoice is refused', () => finish({ of: 'check-invoice', given: null, why }));
+      return fault('the refund invoice cannot be checked', () => noAnswer());
+    }
     case 'send':
       return;
     default:
       return step.do satisfies never;
   }
 }
+
+const INVOICE_LIFE_MS = 600_000;
 
 const followed = (lookup: LookupSays, word: string | null): Extract<Result, { of: 'follow' }> => ({
   of: 'follow',
@@ -214,6 +233,7 @@ function ask(here: Here, step: Step): void {
 function voidAll(here: Here, step: Step): void {
   const { setting, w, calm, fault, finish } = here;
   const { claim, record } = w.post;
+  if (isElsewhere(setting)) return voidNone(here, step);
   // Anyone may start a flow whose input is invalid: it must not close the claim of another one.
   if (step.stop === 'invalid' && w.known.prepared === null && claim.phase === 'absent' && w.inbox.length === 0)
     return calm('there are no claims to void', () =>
@@ -257,6 +277,16 @@ function voidAll(here: Here, step: Step): void {
     finish(step, { of: 'no-answer' }, next),
   );
   fault('the store is away: the claims were not voided', () => finish(step, { of: 'no-answer' }, w));
+}
+
+/** A flow without claims is stopped by the inbox alone. */
+function voidNone({ w, calm, fault, finish }: Here, step: Step): void {
+  const isDone = !hasUnjudged(w, step.reviewed);
+  calm(`there are no claims to void: ${isDone ? 'done' : 'not, an event came'}`, () =>
+    finish(step, { of: 'void', isDone, claims: {}, events: w.inbox }, { ...w, read: w.inbox.length }),
+  );
+  if (step.isParked !== true)
+    fault('the store is away: nothing is stopped', () => finish(step, { of: 'no-answer' }, w));
 }
 
 const result = ({ setting }: Here, next: World, isDone: boolean): Result => ({

@@ -12,6 +12,7 @@ import {
 } from '../../src/protocol/claim-table.js';
 import type { Repeat } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
+import { classifyStatus, type Meaning } from '../../src/protocol/statuses.js';
 import type { Decision, Rulebook } from '../../workflows/core/decide.js';
 import {
   newKnown,
@@ -25,6 +26,7 @@ import { learn } from '../../workflows/core/learn.js';
 import type { Plan, RequestPlan } from '../../workflows/core/plan.js';
 import { settle } from '../../workflows/core/settle.js';
 import type { End } from '../../workflows/core/situation.js';
+import { lifeOf } from './lives.js';
 
 /** One flow, and everything around it that can go right and wrong. */
 export interface World {
@@ -71,13 +73,10 @@ export interface Post {
 
 export interface ServiceRecord {
   readonly ours: boolean;
-  readonly word: Word;
+  readonly word: string;
   /** It has failed before. */
   readonly wasFailed: boolean;
 }
-
-export const WORDS = ['PENDING', 'SUCCESSFUL', 'FAILED', 'REVERSED', 'DECLINED'] as const;
-export type Word = (typeof WORDS)[number];
 
 /** Ways in which the world itself is wrong, to see whether the model notices. */
 export const WORLD_PLANTS = {
@@ -126,11 +125,13 @@ const NO_POST: Post = {
 
 export function begin(setting: Setting, left: Budget): World {
   const known = newKnownOf(setting, 0);
+  const isThere = isElsewhere(setting);
+  const record = isThere ? { ours: true, word: lifeOf(setting.plan.kind).begins, wasFailed: false } : null;
   const empty = {
     nowMs: 0,
     known,
     end: null,
-    post: NO_POST,
+    post: { ...NO_POST, record },
     attempt: null,
     inbox: [],
     delivered: 0,
@@ -162,6 +163,12 @@ export function requestPlanOf({ plan }: Setting): RequestPlan {
   if (request === undefined) throw new TypeError('a plan without a request');
   return request;
 }
+
+/** It was made elsewhere, and is only followed. */
+export const isElsewhere = (setting: Setting): boolean => requestPlanOf(setting).watching !== undefined;
+
+/** What a word of the service means. */
+export const meaningIn = ({ plan: { words } }: Setting, word: string | null): Meaning => classifyStatus(words, word);
 
 /** The loop of the flow, and what its effects do to the world. */
 export function settled(setting: Setting, world: Omit<World, 'decision'>): World {
@@ -223,7 +230,8 @@ export const claimReading = (claim: ClaimFacts): ClaimReading => ({
 export const prepared = (setting: Setting): FlowPreparation =>
   ({
     windows: { settleMs: SETTLE_MS },
-    steps: { [requestPlanOf(setting).name]: { facts: OURS } },
+    steps: isElsewhere(setting) ? {} : { [requestPlanOf(setting).name]: { facts: OURS } },
+    input: { chain: 'LIGHTNING', token: 'BTC', cryptoAmount: '1' },
   }) as unknown as FlowPreparation;
 
 /** A trusted event in the inbox that the step's flow had not judged. */

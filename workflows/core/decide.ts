@@ -1,9 +1,9 @@
 import type { ParkAction, ParkReason } from '../../src/protocol/vocabulary.js';
 import { PARK_ACTIONS } from '../../src/protocol/vocabulary.js';
 import type { Input, Known, Question, Step } from './known.js';
-import { isSameDoubt, lastReplies, ORDER_RULES, type OrderRule } from './orders.js';
+import { isSameDoubt, lastReplies, orderRuleFor } from './orders.js';
 import type { Plan } from './plan.js';
-import { RULES, type Rule } from './rules.js';
+import { ruleFor } from './rules.js';
 import type { End, Situation } from './situation.js';
 import { view, type Planted, type View } from './view.js';
 
@@ -27,7 +27,7 @@ export interface Rulebook {
 /** All that should be so now. Pure and total; deciding twice gives the same. */
 export function decide(known: Known, plan: Plan, nowMs: number, { without, planted }: Rulebook = {}): Decision {
   const v = view(known, plan, nowMs, planted);
-  const rule = RULES.find((one: Rule) => one.name !== without && one.when(v));
+  const rule = ruleFor(v, without);
   const situation: Situation = rule?.follows(v) ?? { steps: [] };
   const { wakeAtMs } = situation;
   const decision: Omit<Decision, 'steps' | 'says' | 'end'> = {
@@ -43,7 +43,7 @@ export function decide(known: Known, plan: Plan, nowMs: number, { without, plant
     return { ...decision, steps: situation.steps, says: [{ is: 'shown', question }], end: null };
   if (v.order === undefined) return { ...decision, steps: situation.steps, says: [], end: null };
   const ordered = { v, situation, order: v.order };
-  const orderRule = ORDER_RULES.find((one: OrderRule) => one.name !== without && one.when(ordered));
+  const orderRule = orderRuleFor(ordered, without);
   const reply = orderRule?.follows(ordered) ?? {};
   return {
     ...decision,
@@ -79,10 +79,11 @@ function questionOf(v: View, { park, about, isCheck }: Situation): Omit<Question
   };
 }
 
-function impossible({ request, known }: View, park: ParkReason): readonly ParkAction[] {
+function impossible({ request, requestPlan, known }: View, park: ParkReason): readonly ParkAction[] {
+  const cannotBeSent = known.input === 'invalid' || requestPlan.byGateway === true;
   return [
     // What an event holds back is not sent, whoever orders it; nor what cannot be sent.
-    ...(request.answer === 'held-back' || known.input === 'invalid' ? (['send-again'] as const) : []),
+    ...(request.answer === 'held-back' || cannotBeSent ? (['send-again'] as const) : []),
     // The service's record under the reference of a payment is not its money.
     ...(park === 'duplicate_mismatch' ? (['mark-refunded'] as const) : []),
   ];

@@ -13,8 +13,9 @@ export interface Said {
   readonly differs: readonly string[];
 }
 
-/** Null until the input is checked: an event cannot be compared before. */
-export const factsOf = ({ prepared }: Known, request: string): Facts | null => prepared?.steps[request]?.facts ?? null;
+/** Null until the input is checked: an event cannot be compared before. Of what was made elsewhere nothing is known. */
+export const factsOf = ({ prepared }: Known, request: string): Facts | null =>
+  prepared === null ? null : (prepared.steps[request]?.facts ?? {});
 
 /** Two POSTs may have left: then DECLINED may be about the second one, and says nothing of the first. */
 export const meaningOf = (plan: Plan, maybeTwice: boolean, word: string | null): Meaning =>

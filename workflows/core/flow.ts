@@ -19,7 +19,14 @@ import { readTime } from '../../src/readers/time.js';
 import { handedOn } from '../engine/activities.js';
 import { admit } from '../engine/admit.js';
 import { eventsOf, validateEventChoice } from '../engine/event-book.js';
-import { answerUpdate, cancelUpdate, eventsSignal, flowQuery, resolveUpdate } from '../engine/messages.js';
+import {
+  answerUpdate,
+  cancelUpdate,
+  eventsSignal,
+  flowQuery,
+  provideRefundInvoiceUpdate,
+  resolveUpdate,
+} from '../engine/messages.js';
 import { checkOrder, onUpdate, orderRefused } from '../engine/park.js';
 import { MAX_SIGNALS_PER_RUN, MAX_UPDATES_PER_RUN, SETTLE_PATIENCE_MS } from '../engine/policies.js';
 import { numberIn } from '../engine/flow.js';
@@ -36,7 +43,7 @@ import { mayCancel, mayOrder } from './orders.js';
 import { perform } from './perform.js';
 import type { Plan } from './plan.js';
 import { answerOf, flowView, outcomeOf, reportOf, type Frame } from './report.js';
-import { add, newTold, tell, type Told } from './told.js';
+import { add, DECIDED_MEANWHILE, newTold, tell, type Told } from './told.js';
 import { view } from './view.js';
 
 /** What travels through continue-as-new. */
@@ -168,6 +175,7 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     actor,
     note,
     eventId: null,
+    invoice: null,
     untilMs: null,
     parkedSinceMs: null,
     ...more,
@@ -207,6 +215,26 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     },
     (order) => checkResolve(order),
   );
+  const { whyNoInvoice } = plan;
+  if (whyNoInvoice !== undefined) {
+    onUpdate(
+      handled,
+      provideRefundInvoiceUpdate,
+      async (given): Promise<{ accepted: true; expiresAt: string }> => {
+        const asked = { update: UPDATES.provideRefundInvoice, action: 'refund-invoice' };
+        const order = await admit(admitting, asked, given);
+        await put(newOrder('refund-invoice', order, { invoice: order.invoice }));
+        return { accepted: true, expiresAt: known().refundInvoice?.given?.expiresAt ?? '' };
+      },
+      (order) => {
+        checkOrder(order);
+        if (typeof order.invoice !== 'string' || order.invoice.length > MOST_INVOICE_CHARACTERS)
+          throw orderRefused('no_invoice', 'The order has no invoice.');
+        const why = outcome === null ? whyNoInvoice(view(known(), plan, Date.now())) : ENDED;
+        if (why !== null) throw orderRefused(why.code, `${why.text}.`);
+      },
+    );
+  }
   onUpdate(handled, answerUpdate, async (): Promise<SubmitAnswer> => {
     const now = (): SubmitAnswer | null => answerOf(plan, known(), outcome, Date.now());
     // Bounded by the flow, which answers, parks or ends at its deadline.
@@ -284,7 +312,10 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
       continuesAsNew = false;
       end = await loop.run();
     }
-    if (known().parked !== null) notices.show(null);
+    if (known().parked !== null) {
+      notices.show(null);
+      if (end.order === undefined) say(add(told, DECIDED_MEANWHILE, Date.now()));
+    }
     outcome = outcomeOf(plan, known(), end, Date.now());
     say(add({ ...told, stage: 'done' }, { code: 'ended', detail: outcome.detail }, Date.now()));
     // Its closed status shows that already: this saves an event in most histories.
@@ -295,6 +326,7 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
   }).then((ended) => close({ flowId, timeScale, report }, ended));
 }
 
+const MOST_INVOICE_CHARACTERS = 4_000;
 const ENDED = { code: 'flow_ended', text: 'it has ended' } as const;
 const MOVED_ON = 'The flow has moved on since the order was given. Look at it again.';
 

@@ -45,10 +45,32 @@ export interface Known {
    * decision stands if the last reading brought nothing new.
    */
   readonly turn: number;
+  /** For an offramp whose refund goes to a Lightning invoice; null: none was given, and nobody is to wait for one. */
+  readonly refundInvoice: RefundInvoice | null;
   /** The question that a person is shown; null: none. */
   readonly parked: Question | null;
   /** When the last question was shown, ms: no two have the same. */
   readonly askedSinceMs: number;
+}
+
+/** The invoice of a refund over Lightning. */
+export interface RefundInvoice {
+  readonly given: GivenInvoice | null;
+  /** A person has handed it to the service. */
+  readonly isHandedOver: boolean;
+  /** A person has said that it is waited for until the deadline. */
+  readonly isAwaited: boolean;
+}
+
+/** One that was checked. */
+export interface GivenInvoice {
+  readonly invoice: string;
+  readonly amountMsat: string;
+  readonly paymentHash: string;
+  /** Public key of the node that it pays. */
+  readonly payee: string;
+  readonly expiresAt: string;
+  readonly expiresAtMs: number;
 }
 
 /** What one question to store or service found. */
@@ -90,6 +112,10 @@ export interface Request {
   readonly repeat: Repeat;
   /** More than one POST of it may have left. */
   readonly maybeTwice: boolean;
+  /** Attempts of it that were proven not to have left, one by one; only of what a gateway sends. */
+  readonly notSent: NotSent | null;
+  /** When its first send began, ms; 0: none has. */
+  readonly firstSendAtMs: number;
   /** The service's record or answer is of another payment. */
   readonly isOther: boolean;
   /** Its next send goes out even if the lookup cannot tell: the person who ordered it was shown that. */
@@ -99,6 +125,14 @@ export interface Request {
   /** The store did not answer when an ordered send was to be taken back. */
   readonly holdBackFailed: boolean;
   readonly shown: ForPersons;
+}
+
+export interface NotSent {
+  readonly times: number;
+  /** When the last one ended, ms. */
+  readonly atMs: number;
+  /** How long the service asks to wait, ms. */
+  readonly afterMs: number;
 }
 
 /** What only people and callers read: no rule looks at it. */
@@ -123,9 +157,13 @@ export type Answer =
   | 'void'
   | 'other-request'
   /** Its send was not awaited any more. */
-  | 'given-up';
+  | 'given-up'
+  /** Proven: this attempt sent nothing, and it may be tried again. */
+  | 'not-sent'
+  /** What a send needs is gone: this attempt sent nothing, as far as is known. */
+  | 'gone';
 
-export type StopEnd = 'cancelled' | 'expired' | 'invalid';
+export type StopEnd = 'cancelled' | 'expired' | 'invalid' | 'card-gone';
 
 export interface StopTried {
   readonly for: StopEnd;
@@ -147,7 +185,7 @@ export interface Event {
   readonly said: 'accepted' | 'dismissed' | 'trusted' | null;
 }
 
-export type Action = ParkAction | 'cancel';
+export type Action = ParkAction | 'cancel' | 'refund-invoice';
 
 export interface Order {
   readonly id: string;
@@ -155,6 +193,8 @@ export interface Order {
   readonly actor: string;
   readonly note: string;
   readonly eventId: string | null;
+  /** The invoice of a `refund-invoice`. */
+  readonly invoice: string | null;
   /** The new deadline of a `keep-waiting`, ms. */
   readonly untilMs: number | null;
   /** Since when the question was shown that it answers; null: it answers none. */
@@ -208,6 +248,8 @@ export const STEPS = [
   'close',
   /** Closes all claims of the flow by a person's order. */
   'last-word',
+  /** Whether a refund can go to the invoice that a person gave. */
+  'check-invoice',
 ] as const;
 export type StepName = (typeof STEPS)[number];
 
@@ -257,6 +299,8 @@ export type Result =
       readonly isRepeat: boolean;
       readonly unwritten: boolean;
       readonly isOther: boolean;
+      /** Of one that was not sent: how long the service asks to wait, ms. */
+      readonly afterMs: number;
       /** Of a void claim: what was sent under it. */
       readonly sent: SentBefore | null;
       readonly shown: Partial<ForPersons>;
@@ -289,6 +333,7 @@ export type Result =
   | ({ readonly of: 'take-back' } & ClaimReading)
   | ({ readonly of: 'close' } & ClaimReading)
   | { readonly of: 'last-word'; readonly isClosed: boolean; readonly why: Cause | null }
+  | { readonly of: 'check-invoice'; readonly given: GivenInvoice | null; readonly why: Cause | null }
   /** A question to the service that is refused each time. */
   | { readonly of: 'cannot-ask'; readonly why: string }
   /** Its patience is over; it may have been done. */
@@ -333,6 +378,8 @@ export const NOT_SENT: Request = {
   askUntilMs: 0,
   repeat: 'unknown',
   maybeTwice: false,
+  notSent: null,
+  firstSendAtMs: 0,
   isOther: false,
   unasked: false,
   maybeOrdered: false,
@@ -363,6 +410,7 @@ export function newKnown(
     orders: [],
     running: [],
     turn: 0,
+    refundInvoice: null,
     parked: null,
     askedSinceMs: 0,
   };

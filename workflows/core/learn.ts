@@ -1,3 +1,4 @@
+import type { Cause } from '../../src/protocol/causes.js';
 import type { ClaimSays, LookupSays, SentBefore } from '../../src/protocol/decisions.js';
 import { MAX_UNTRUSTED, openedIdOf, unopenedIdOf } from '../../src/protocol/events.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
@@ -12,6 +13,7 @@ import {
   type Known,
   type NewOrder,
   type Order,
+  type RefundInvoice,
   type Request,
   type Result,
   type Step,
@@ -118,7 +120,10 @@ function began(known: Known, step: Step, nowMs: number): Known {
   const reviewed = known.events.filter(({ event }) => event.trusted || step.do !== 'send');
   const ids = reviewed.map(({ event }) => openedIdOf(event.id));
   const notTaken = step.do === 'void' ? known.notTaken : [];
-  return { ...known, running: [...known.running, { ...step, beganAtMs: nowMs, reviewed: [...ids, ...notTaken] }] };
+  const { firstSendAtMs = 0 } = known.requests[step.request] ?? {};
+  const next =
+    step.do === 'send' && firstSendAtMs === 0 ? withRequest(known, step.request, { firstSendAtMs: nowMs }) : known;
+  return { ...next, running: [...next.running, { ...step, beganAtMs: nowMs, reviewed: [...ids, ...notTaken] }] };
 }
 
 /** A send that is not awaited any more may have been sent. */
@@ -160,6 +165,11 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
       const found = foundSince(known.requests[request] ?? NOT_SENT, result.claim);
       const next = withRequest(known, request, { ...found, sent: result.sent });
       return inNewTurn(withOrder(next, step.order, { result: result.claim === 'void' ? 'void' : 'not-void' }));
+    }
+    case 'check-invoice': {
+      const { given, why } = result;
+      const next = withOrder(known, step.order, { result: given === null ? 'not-taken' : 'taken', why });
+      return inNewTurn(given === null ? next : { ...next, refundInvoice: { ...NO_INVOICE, given } });
     }
     case 'last-word':
       return inNewTurn(
@@ -223,6 +233,8 @@ const CLAIM_AFTER = {
   'held-back': 'reserved',
   'given-up': 'sending',
   'other-request': 'free',
+  'not-sent': 'reserved',
+  gone: 'reserved',
 } as const satisfies Record<Answer, Request['claim']>;
 
 type Sent = Pick<Extract<Result, { of: 'send' }>, 'answer' | 'isRepeat' | 'sent'> &
@@ -231,11 +243,15 @@ type Sent = Pick<Extract<Result, { of: 'send' }>, 'answer' | 'isRepeat' | 'sent'
 function sent(known: Known, name: string, result: Sent, nowMs: number): Known {
   const before = known.requests[name];
   if (before === undefined) return known;
-  const { answer } = result;
+  // The claim is known to have been marked: whatever this attempt did, something may have been sent.
+  const isMarked = before.claim !== 'free' && before.claim !== 'reserved';
+  const isOverruled = isMarked && (result.answer === 'gone' || result.answer === 'not-sent');
+  const answer = isOverruled ? 'unknown' : result.answer;
   // Another send that was ordered stays so until it is taken back; and what is known of a claim is not unlearnt.
-  const isKept = answer === 'given-up' && before.claim !== 'free' && before.claim !== 'reserved';
+  const isKept = isOverruled || (answer === 'given-up' && isMarked);
   const staysOrdered = answer === 'held-back' && before.claim === 'ordered';
   const claim = isKept || staysOrdered ? before.claim : CLAIM_AFTER[answer];
+  const { times = 0 } = before.notSent ?? {};
   const mayBeUnderWay = answer === 'unknown' || (answer === 'given-up' && claim !== 'void');
   const isAsked = mayBeUnderWay || answer === 'duplicate';
   return inNewTurn(
@@ -253,12 +269,13 @@ function sent(known: Known, name: string, result: Sent, nowMs: number): Known {
       maybeTwice:
         before.maybeTwice || result.isRepeat || answer === 'unknown' || answer === 'duplicate' || answer === 'given-up',
       isOther: before.isOther || result.isOther === true,
+      notSent: answer === 'not-sent' ? { times: times + 1, atMs: nowMs, afterMs: result.afterMs ?? 0 } : before.notSent,
       shown: { ...before.shown, ...result.shown },
     }),
   );
 }
 
-const LEFT_NOTHING: readonly Answer[] = ['held-back', 'other-request', 'rejected'];
+const LEFT_NOTHING: readonly Answer[] = ['held-back', 'other-request', 'rejected', 'not-sent', 'gone'];
 const sentAfter = (before: SentBefore, answer: Answer): SentBefore =>
   LEFT_NOTHING.includes(answer) ? before : 'unknown';
 
@@ -403,6 +420,7 @@ function tookBack(known: Known, name: string, { claim, sent: sentBefore }: Claim
   );
 }
 
+const NOT_CHECKED: Cause = { code: 'invoice_refused', text: 'it cannot be checked now: give it again later' };
 const UNANSWERED = 'neither the store nor the service answered';
 
 function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
@@ -440,6 +458,8 @@ function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
     case 'close':
     case 'last-word':
       return withOrder(known, step.order, { result: 'no-answer' });
+    case 'check-invoice':
+      return inNewTurn(withOrder(known, step.order, { result: 'not-taken', why: NOT_CHECKED }));
     default:
       return step.do satisfies never;
   }
@@ -450,12 +470,21 @@ function carriedOut(known: Known, id: string, nowMs: number): Known {
   const next = withOrder(known, id, { became: 'carried-out' });
   if (order === undefined) return known;
   const moreTime = (atMs: number | null) => ({ deadlineAtMs: atMs ?? nowMs + next.deadlineMs });
-  if (order.action === 'keep-waiting') return inNewTurn({ ...next, ...moreTime(order.untilMs) });
+  const { refundInvoice } = known;
+  if (order.action === 'keep-waiting') {
+    const isForInvoice = known.parked?.reason === 'refund_invoice_needed';
+    const awaited = isForInvoice ? { refundInvoice: { ...NO_INVOICE, isAwaited: true } } : {};
+    return inNewTurn({ ...next, ...moreTime(order.untilMs), ...awaited });
+  }
+  if (order.action === 'confirm-handed-over' && refundInvoice !== null)
+    return inNewTurn({ ...next, ...moreTime(null), refundInvoice: { ...refundInvoice, isHandedOver: true } });
   // It has a deadline of its own if the flow's is over.
   if (order.action === 'send-again') return nowMs < next.deadlineAtMs ? next : { ...next, ...moreTime(null) };
   const said = SAID_BY[order.action];
   return said === undefined ? next : say(next, order, said);
 }
+
+const NO_INVOICE: RefundInvoice = { given: null, isHandedOver: false, isAwaited: false };
 
 /** What a person says of an event by an order about it. */
 const SAID_BY: Readonly<Partial<Record<Action, NonNullable<Event['said']>>>> = {

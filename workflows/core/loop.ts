@@ -105,7 +105,7 @@ export function createLoop(plan: Plan, begun: Known, host: Host): Loop {
         wakeAt(decision);
         isAwake = false;
         // Bounded by the deadline: every situation that waits names its moment, or a person is asked.
-        await host.until(() => inputs.length > 0 || isAwake || failed !== null);
+        await host.until(() => inputs.length > 0 || isAwake || failed !== null || (host.isLong() && mayContinue()));
         if (failed !== null) throw failed.error;
       }
     },

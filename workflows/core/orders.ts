@@ -30,7 +30,7 @@ export interface OrderRule {
   readonly follows: (o: Ordered) => Reply;
 }
 
-const refuse = ({ order }: Pick<Ordered, 'order'>, why: Cause): Reply => ({
+export const refuse = ({ order }: Pick<Ordered, 'order'>, why: Cause): Reply => ({
   says: { is: 'refused', order: order.id, why },
 });
 const carryOut = ({ order }: Ordered): Reply => ({ says: { is: 'carried-out', order: order.id } });
@@ -38,7 +38,13 @@ const isCancel = ({ order }: Ordered): boolean => order.action === 'cancel';
 const goesOn = (): Reply => ({});
 
 /** These end nothing and send nothing. */
-const HARMLESS: readonly string[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'trust-settlement'];
+const HARMLESS: readonly string[] = [
+  'keep-waiting',
+  'accept-event',
+  'dismiss-event',
+  'trust-settlement',
+  'confirm-handed-over',
+];
 
 export const ORDER_RULES: readonly OrderRule[] = [
   {
@@ -139,6 +145,12 @@ export const ORDER_RULES: readonly OrderRule[] = [
   },
 ];
 
+/** The first rule that applies: a kind's own come first. */
+export function orderRuleFor(o: Ordered, without?: string): OrderRule | undefined {
+  const applies = (one: OrderRule): boolean => one.name !== without && one.when(o);
+  return o.v.plan.orderRules?.find(applies) ?? ORDER_RULES.find(applies);
+}
+
 /** The claim is closed as not executed, and nothing says otherwise. */
 const isClosed = (v: View, order: Order): boolean => order.result === 'void' && !v.is.reported;
 
@@ -169,7 +181,7 @@ const isLookedAt = (v: View): boolean =>
  */
 function whyNot({ v, order }: Ordered): Cause | null {
   const { action } = order;
-  if (action === 'cancel') return null;
+  if (action === 'cancel' || action === 'refund-invoice') return null;
   const shown = v.known.parked?.endings ?? [];
   const isOfAnother = v.request.isOther || (v.executed === 'shown' && v.post.lookup === 'other');
   const proven = isOfAnother ? v.endings.filter((ending) => !shown.includes(ending)) : v.endings;

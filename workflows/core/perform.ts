@@ -20,12 +20,15 @@ import type { Cause } from '../../src/protocol/causes.js';
 import { executed } from '../../src/protocol/decisions.js';
 import { orderRefusal } from '../../src/protocol/legal-orders.js';
 import { wordsThat } from '../../src/protocol/statuses.js';
+import { CARD_LIFE_MS } from '../../src/protocol/task-queues.js';
 import { END_REASONS, type ParkAction } from '../../src/protocol/vocabulary.js';
 import { endingsOf } from '../../src/protocol/decisions.js';
 import type { Activities } from '../../activities/index.js';
 import { act, checkAtOnce, preparationOf, wasReset } from '../engine/activities.js';
 import { pick } from '../engine/event-book.js';
 import {
+  CARD_SUBMIT,
+  CARD_WORKER_START_MS,
   LAST_LOOK,
   LOOK_WHILE_PARKED_MS,
   POLL,
@@ -38,10 +41,11 @@ import {
   submitPolicy,
 } from '../engine/policies.js';
 import { AT_LEAST_MS } from '../engine/waits.js';
-import { differences } from './events.js';
+import { differences, factsOf } from './events.js';
 import type { ForPersons, Known, Request, Result, Step } from './known.js';
 import type { Plan, RequestPlan } from './plan.js';
-import { requestOf } from './view.js';
+import { refundAmounts } from './refund-amounts.js';
+import { requestOf, view } from './view.js';
 
 /** What every step needs besides what is known. */
 export interface Context {
@@ -115,6 +119,8 @@ function resultOf(context: Context, step: Step, known: Known): Promise<Result> {
       return close(context, step, known);
     case 'last-word':
       return lastWord(context, step, known);
+    case 'check-invoice':
+      return checkInvoice(context, step, known);
     default:
       return step.do satisfies never;
   }
@@ -150,6 +156,8 @@ async function send(context: Context, step: Step, known: Known): Promise<Result>
   const { flowId, plan } = context;
   const { claim } = termsOf(known, step.request);
   const windows = known.prepared?.windows ?? { settleMs: known.settleMs };
+  if (plan.requests.some(({ name, byGateway }) => name === step.request && byGateway === true))
+    return sendByGateway(context, step, known);
   const outcome = await acts(context, submitPolicy(SUBMIT, windows), `Send ${plan.noun}, under its claim`).submitStep({
     flowId,
     step: step.request,
@@ -162,22 +170,55 @@ async function send(context: Context, step: Step, known: Known): Promise<Result>
   return sent(outcome);
 }
 
+/** On the gateway's own task queue: one attempt, since what it needs exists only there, and only once. */
+async function sendByGateway(context: Context, step: Step, known: Known): Promise<Result> {
+  const { flowId, plan, timeScale } = context;
+  const { claim } = termsOf(known, step.request);
+  const windows = known.prepared?.windows ?? { settleMs: known.settleMs };
+  const { cardToken } = known.prepared?.input as { readonly cardToken: string };
+  const taskQueue = cardToken.slice(0, cardToken.indexOf('.'));
+  const scheduleToStartTimeout = Math.max(CARD_WORKER_START_MS, Math.ceil(CARD_LIFE_MS * timeScale));
+  const policy = submitPolicy({ ...CARD_SUBMIT, scheduleToStartTimeout }, windows);
+  const summary = `Send ${plan.noun}, under its claim, by the gateway that keeps the card`;
+  try {
+    // A worker of the money queue must be free: a stop of money stops cards, too.
+    await acts(context, { ...CARD_SUBMIT, scheduleToStartTimeout }, 'Wait for a turn').takeTurn();
+    const outcome = await acts(context, { ...policy, taskQueue }, summary).submitCardDeposit({
+      flowId,
+      input: known.prepared?.input,
+      pin: claim.pin,
+      reviewedEventIds: step.reviewed ?? [],
+      mostMs: windows.postMs,
+    });
+    if (outcome.kind === 'not-sent')
+      return answered('not-sent', { why: outcome.why }, { afterMs: outcome.afterMs ?? 0 });
+    return outcome.kind === 'card-gone' ? answered('gone', { why: outcome.why }) : sent(outcome);
+  } catch (error) {
+    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
+    // Refused before anything was sent, for a reason that ends the flow.
+    if (error.cause instanceof ApplicationFailure && error.cause.nonRetryable === true) throw error;
+    return answered('gone', { why: 'money is stopped, or the gateway that kept the card did not answer' });
+  }
+}
+
+const answered = (
+  answer: SendResult['answer'],
+  shown: Partial<ForPersons> = {},
+  more: Partial<SendResult> = {},
+): SendResult => ({
+  of: 'send',
+  answer,
+  repeat: 'unknown',
+  isRepeat: false,
+  unwritten: false,
+  isOther: false,
+  afterMs: 0,
+  sent: null,
+  shown,
+  ...more,
+});
+
 function sent(outcome: SubmitOutcome): SendResult {
-  const as = (
-    answer: SendResult['answer'],
-    shown: Partial<ForPersons> = {},
-    more: Partial<SendResult> = {},
-  ): SendResult => ({
-    of: 'send',
-    answer,
-    repeat: 'unknown',
-    isRepeat: false,
-    unwritten: false,
-    isOther: false,
-    sent: null,
-    shown,
-    ...more,
-  });
   switch (outcome.kind) {
     case 'accepted': {
       const { answer, recorded, other, isRepeat, byLookup } = outcome;
@@ -186,20 +227,24 @@ function sent(outcome: SubmitOutcome): SendResult {
         isOther: other !== undefined,
         isRepeat: isRepeat === true || byLookup === true,
       };
-      return as('accepted', { answer, other: other ?? null }, more);
+      return answered('accepted', { answer, other: other ?? null }, more);
     }
     case 'rejected':
-      return as('rejected', { rejection: outcome.rejection, owner: outcome.owner }, { unwritten: !outcome.recorded });
+      return answered(
+        'rejected',
+        { rejection: outcome.rejection, owner: outcome.owner },
+        { unwritten: !outcome.recorded },
+      );
     case 'unknown':
-      return as('unknown', { why: outcome.reason, refused: outcome.refused ?? null }, { repeat: outcome.repeat });
+      return answered('unknown', { why: outcome.reason, refused: outcome.refused ?? null }, { repeat: outcome.repeat });
     case 'duplicate':
-      return as('duplicate', { why: 'the service knows this reference already' }, { repeat: outcome.repeat });
+      return answered('duplicate', { why: 'the service knows this reference already' }, { repeat: outcome.repeat });
     case 'contradicted':
-      return as('held-back', { why: HELD_BACK });
+      return answered('held-back', { why: HELD_BACK });
     case 'other-request':
-      return as('other-request', { why: OTHER_REQUEST });
+      return answered('other-request', { why: OTHER_REQUEST });
     case 'void':
-      return as('void', { why: outcome.reason }, { sent: outcome.sent });
+      return answered('void', { why: outcome.reason }, { sent: outcome.sent });
     case 'quote-expired':
     case 'done-elsewhere':
       throw new TypeError(`no outcome of a request without a quote: ${outcome.kind}`);
@@ -272,16 +317,22 @@ function looked(of: 'ask' | 'look', found: PostReading, asked: Request | null): 
 async function follow(context: Context, step: Step, known: Known): Promise<Result> {
   const { flowId, plan, timeScale } = context;
   const { words, lookup } = requestOf(known, step.request);
-  const isFirst = words.length === 0 && (lookup === null || lookup.says !== 'shown') && step.isParked !== true;
+  const isFirst = words.length === 0 && (lookup === null || lookup.says !== 'shown');
+  // A status that is only reported is confirmed soon.
+  const isHinted = view(known, plan, Date.now()).is.hinted;
+  const seldom =
+    plan.lookEveryMs === undefined || isHinted ? {} : { atLeastMs: Math.ceil(plan.lookEveryMs * timeScale) };
+  const untilLookMs = isFirst ? plan.firstLookMs : (plan.lookEveryMs ?? 0);
   const reading = await acts(context, POLL, `Look up ${plan.noun}`).awaitStatus({
     flowId,
     input: known.prepared?.input,
     known: words,
-    firstLookMs: isFirst ? Math.ceil(plan.firstLookMs * timeScale) : 0,
+    firstLookMs: step.isParked === true ? 0 : Math.ceil(untilLookMs * timeScale),
     timeScale,
     isParked: step.isParked === true,
+    ...seldom,
   });
-  return status(reading, termsOf(known, step.request).facts);
+  return status(reading, factsOf(known, step.request) ?? {});
 }
 
 async function lookAtStatus(context: Context, step: Step, known: Known): Promise<Result> {
@@ -289,7 +340,7 @@ async function lookAtStatus(context: Context, step: Step, known: Known): Promise
   const order = { flowId: context.flowId, input: known.prepared?.input };
   const summary = isOverdue ? 'Deadline: look once more' : 'Ask once more';
   const found: StatusEvidence = await acts(context, LAST_LOOK, summary, SETTLE_PATIENCE_MS).lookAtStatus(order);
-  if (found.says === 'shown') return status(found.record, termsOf(known, step.request).facts);
+  if (found.says === 'shown') return status(found.record, factsOf(known, step.request) ?? {});
   return { of: 'follow', lookup: found.says, word: null, shown: {} };
 }
 
@@ -320,7 +371,15 @@ function claimOf(known: Known, name: string): ClaimAnswer {
   return { claim, sent: sentBefore };
 }
 
-const STOP_REASONS = { cancelled: 'cancelled', expired: 'expired', invalid: 'invalid_input' } as const;
+/** Those that have a claim. */
+const ownOf = ({ requests }: Plan): readonly RequestPlan[] => requests.filter(({ watching }) => watching === undefined);
+
+const STOP_REASONS = {
+  cancelled: 'cancelled',
+  expired: 'expired',
+  invalid: 'invalid_input',
+  'card-gone': 'card_details_expired',
+} as const;
 
 async function voidAll(context: Context, step: Step, known: Known): Promise<Result> {
   const { flowId, plan, timeScale } = context;
@@ -331,7 +390,7 @@ async function voidAll(context: Context, step: Step, known: Known): Promise<Resu
     reason: step.stop === 'invalid' ? (known.refusal?.reason ?? 'invalid_input') : STOP_REASONS[step.stop ?? 'expired'],
     wasReset: wasReset(),
     reviewedEventIds: step.reviewed ?? [],
-    known: Object.fromEntries(plan.requests.map(({ name, operation }) => [operation, claimOf(known, name)])),
+    known: Object.fromEntries(ownOf(plan).map(({ name, operation }) => [operation, claimOf(known, name)])),
     awaitsSend: step.awaitsSend === true,
     timeScale,
   };
@@ -343,9 +402,9 @@ async function voidAll(context: Context, step: Step, known: Known): Promise<Resu
   // To look several times takes longer than an attempt with the store alone.
   const store = acts(context, looksFirst ? READ : STORE, summary, ms);
   const found: Voided = looksFirst
-    ? await store.voidTurnedAwayFlow({ ...order, questions: plan.requests.map(({ name }) => questionOf(known, name)) })
+    ? await store.voidTurnedAwayFlow({ ...order, questions: ownOf(plan).map(({ name }) => questionOf(known, name)) })
     : await store.voidFlow(order);
-  const read = plan.requests.map(({ name, operation }: RequestPlan) => [name, found.claims[operation]] as const);
+  const read = ownOf(plan).map(({ name, operation }) => [name, found.claims[operation]] as const);
   const claims = Object.fromEntries(read.flatMap(([name, claim]) => (claim === undefined ? [] : [[name, claim]])));
   return { of: 'void', isDone: found.isDone, claims, events: found.events };
 }
@@ -423,4 +482,16 @@ async function lastWord(context: Context, step: Step, known: Known): Promise<Res
     reviewedEventIds: step.reviewed ?? [],
   });
   return { of: 'last-word', isClosed: why === null, why };
+}
+
+async function checkInvoice(context: Context, step: Step, known: Known): Promise<Result> {
+  const invoice = known.orders.find(({ id }) => id === step.order)?.invoice ?? '';
+  const question = { flowId: context.flowId, invoice, ...refundAmounts(known) };
+  const store = acts(context, READ, 'Check the refund invoice', STORE_PATIENCE_MS);
+  const verdict = await store.checkRefundInvoice(question);
+  if (verdict.kind === 'bad')
+    return { of: 'check-invoice', given: null, why: { code: 'invoice_refused', text: verdict.problem } };
+  const { amountMsat, paymentHash, payee, expiresAt, lifeMs } = verdict;
+  const given = { invoice, amountMsat, paymentHash, payee, expiresAt, expiresAtMs: Date.now() + lifeMs };
+  return { of: 'check-invoice', given, why: null };
 }

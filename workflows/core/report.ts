@@ -1,7 +1,7 @@
 import { shownCause, type Cause } from '../../src/protocol/causes.js';
 import type { FlowReport, FlowView, Outcome, Parked, SubmitAnswer } from '../../src/protocol/messages.js';
 import { isFinal } from '../../src/protocol/statuses.js';
-import type { EndReason } from '../../src/protocol/vocabulary.js';
+import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
 import { brief, pick } from '../engine/event-book.js';
 import { factsOf, type Said } from './events.js';
 import type { Known, Question } from './known.js';
@@ -62,9 +62,13 @@ const parkedOf = (v: View, frame: Frame, question: Question): Parked => ({
 type Evidence = Readonly<Record<string, unknown>>;
 
 function evidenceOf(v: View, frame: Frame, { reason, about }: Question): Evidence {
+  const own = v.plan.evidenceOf?.(v, reason);
+  if (own !== undefined) return own;
   if (reason === 'event_mismatch') return mismatchIn(v, frame, about);
   if (reason === 'conflict') return conflictIn(v);
-  if (reason === 'no_settlement' || reason === 'unverified_settlement') {
+  if (reason === 'crypto_leg_failed') return { words: wordsOf(v), ...shownCause(HELD) };
+  if (reason === 'refund_failed') return { words: wordsOf(v) };
+  if (AT_DEADLINE.includes(reason)) {
     const claimed = v.claimed.filter(({ meaning }) => isFinal(meaning));
     return { words: wordsOf(v), claimed: claimed.map(({ of }) => brief(of.event)) };
   }
@@ -96,6 +100,11 @@ function conflictIn(v: View): Evidence {
   return { words, ...shownCause(v.is.vetoed ? VETOED : EXCLUDES), ...claimedOf(v) };
 }
 
+const AT_DEADLINE: readonly ParkReason[] = ['no_settlement', 'unverified_settlement', 'no_decision', 'refund_pending'];
+const HELD: Cause = {
+  code: 'funds_held',
+  text: 'the money was collected, and nothing shows that it was given back',
+};
 const VETOED: Cause = {
   code: 'unverified_event_against_it',
   text: 'an unverified event claims another ending, or cannot be read',
@@ -111,6 +120,8 @@ function stepFailed({ known, request }: View): string {
 function whyFailed(v: View): Cause {
   if (v.known.input === 'invalid') return { code: 'invalid_input', text: v.known.refusal?.detail ?? '' };
   if (v.request.unaskable !== null) return { code: 'cannot_be_asked', text: v.request.unaskable };
+  if (v.is.watches)
+    return { code: 'never_asked', text: 'it was started elsewhere, and could not be asked how it ended' };
   if (v.is.reported) return { code: 'event_reports_it', text: 'a trusted event says that the service has it' };
   return { code: 'store_unavailable', text: 'the store cannot say now whether money moved' };
 }
@@ -168,9 +179,12 @@ function detailOf(plan: Plan, known: Known, { state, reason, order: id }: End, n
   const { rejection, why } = v.request.shown;
   if (reason === null) {
     if (order !== undefined) return `Marked as ${state} ${by}`;
-    return state === 'completed' ? `${noun} succeeded (${word}).` : `${noun} was refunded (${word}).`;
+    return state === 'completed'
+      ? (plan.ends?.succeeded ?? `${noun} succeeded (${word}).`)
+      : `${noun} was refunded (${word}).`;
   }
   const note = order === undefined || order.note === '' ? '' : ` (${order.note})`;
+  if (plan.ends !== undefined && reason === plan.ends.failed[0]) return plan.ends.failed[1];
   const details: Readonly<Partial<Record<EndReason, string>>> = {
     closed_by_person: `Closed as failed ${by}`,
     cancelled_before_sending: `Cancelled by ${order?.actor ?? 'Temporal UI'}${note} before any money moved.`,
@@ -182,6 +196,7 @@ function detailOf(plan: Plan, known: Known, { state, reason, order: id }: End, n
     rejected_by_service: `The service refused ${plan.noun} (${rejection?.httpStatus ?? 0}): ${rejection?.message ?? ''}`,
     failed_at_service: `${noun} failed at the service (${word}).`,
     other_request_same_reference: why ?? '',
+    card_details_expired: `The card was not sent in the minute that it is kept (${why ?? ''}). Nothing was charged; begin again with a new reference.`,
   };
   return details[reason] ?? known.refusal?.detail ?? '';
 }
@@ -190,7 +205,7 @@ function detailOf(plan: Plan, known: Known, { state, reason, order: id }: End, n
 export function answerOf(plan: Plan, known: Known, end: Outcome | null, nowMs: number): SubmitAnswer | null {
   const v = view(known, plan, nowMs);
   const { answer, rejection } = v.request.shown;
-  if (v.executed === 'shown') {
+  if (v.executed === 'shown' && !v.is.watches) {
     if (v.request.isOther || v.post.lookup === 'other') return { kind: 'none', reason: 'conflict' };
     if (answer !== null && answer !== undefined) return { kind: 'accepted', answer };
     // The claim is asked for it first.

@@ -104,7 +104,7 @@ const FIRST: readonly Rule[] = [
   {
     name: 'expire',
     says: 'The deadline passed, and as far as is known nothing was sent: void the claims, and end.',
-    when: (v) => v.is.overdue && !v.is.maybeSent && !v.is.reported,
+    when: (v) => v.is.overdue && !v.is.maybeSent && !v.is.reported && v.executed !== 'shown',
     follows: (v) => stop(v, 'expired'),
   },
 ];
@@ -143,7 +143,7 @@ const GENERAL: readonly Rule[] = [
   {
     name: 'succeeded',
     says: 'A proven success, or a proven refund, is the end.',
-    when: (v) => v.state.kind === 'ended' && v.state.meaning !== 'failed',
+    when: (v) => v.state.kind === 'ended' && (v.state.meaning === 'succeeded' || v.state.meaning === 'refunded'),
     follows: (v) => ({
       steps: [],
       end: { state: v.endings.includes('completed') ? 'completed' : 'refunded', reason: null },
@@ -165,19 +165,31 @@ const GENERAL: readonly Rule[] = [
     name: 'failed',
     says: 'A proven failure is the end, unless the inbox says otherwise.',
     when: (v) => hasFailed(v),
-    follows: (v) => endUnmoved(v, 'failed', 'failed_at_service'),
-  },
-  {
-    name: 'cannot-be-asked',
-    says: 'The lookup that would show more fails in a way that comes again: a person decides.',
-    when: (v) => v.request.unaskable !== null && (v.executed === 'shown' || v.request.claim === 'sending'),
-    follows: () => ({ steps: [], park: 'step_failed' }),
+    follows: (v) => endUnmoved(v, 'failed', v.plan.ends?.failed[0] ?? 'failed_at_service'),
   },
   {
     name: 'look-at-hint',
     says: 'An event is a hint and the lookup is the truth: it is asked at once.',
     when: (v) => v.executed === 'shown' && v.is.hinted && !v.is.looked,
     follows: (v) => ({ steps: [lookAtStatus(v)], wakeAtMs: v.known.deadlineAtMs, isCheck: true }),
+  },
+  {
+    name: 'funds-held',
+    says: 'Money was collected, and its purpose failed: a debt and no failure, so a person decides.',
+    when: (v) => v.state.kind === 'funds-held',
+    follows: (v) => ({ steps: askOn(v), park: 'crypto_leg_failed' }),
+  },
+  {
+    name: 'refund-failed',
+    says: 'A refund is owed, and the service failed to make it: a person decides.',
+    when: (v) => v.state.kind === 'ended' && v.state.meaning === 'refund-failed',
+    follows: (v) => ({ steps: askOn(v), park: 'refund_failed' }),
+  },
+  {
+    name: 'cannot-be-asked',
+    says: 'The lookup that would show more fails in a way that comes again: a person decides.',
+    when: (v) => v.request.unaskable !== null && (v.executed === 'shown' || v.request.claim === 'sending'),
+    follows: () => ({ steps: [], park: 'step_failed' }),
   },
   {
     name: 'last-look',
@@ -257,7 +269,14 @@ const GENERAL: readonly Rule[] = [
   },
 ];
 
+/** The general ones. A kind's own come between the two lists: nothing may interrupt the first. */
 export const RULES: readonly Rule[] = [...FIRST, ...GENERAL];
+
+/** The first rule that applies. */
+export function ruleFor(v: View, without?: string): Rule | undefined {
+  const applies = (one: Rule): boolean => one.name !== without && one.when(v);
+  return FIRST.find(applies) ?? v.plan.rules?.find(applies) ?? GENERAL.find(applies);
+}
 
 const CLOSING: readonly string[] = ['mark-completed', 'mark-refunded', 'mark-failed', 'close-without-refund'];
 const lastWord = ({ known }: View): Order | undefined =>
@@ -288,6 +307,7 @@ const withOrder = (situation: Situation, order: Order | undefined): Situation =>
 function endOfStop({ known: { stop: tried, refusal } }: View): End {
   const by = tried?.order == null ? {} : { order: tried.order };
   if (tried?.for === 'cancelled') return { state: 'cancelled', reason: 'cancelled_before_sending', ...by };
+  if (tried?.for === 'card-gone') return { state: 'failed', reason: 'card_details_expired' };
   if (tried?.for !== 'invalid') return { state: 'expired', reason: 'deadline_passed' };
   return { state: 'failed', reason: refusal?.reason === 'plaintext_input' ? 'plaintext_input' : 'invalid_input' };
 }
@@ -312,7 +332,7 @@ const isAgreed = ({ endings, ours, request }: View): boolean =>
 
 /** An event proves it, or the claim was read and not what it holds. */
 const isAnswerMissing = ({ post, request }: View): boolean =>
-  (post.trusted === 'shown' && request.claim !== 'answered') ||
+  (post.trusted === 'shown' && post.claim !== 'answered') ||
   (request.byClaim && (request.claim === 'answered' || request.claim === 'rejected'));
 
 /** Neither answered since the window is over. */
@@ -326,6 +346,8 @@ function send({ requestPlan, request }: View): Step {
 }
 
 function whyOverdue(v: View): ParkReason {
+  if (v.plan.overdueAs !== undefined) return v.plan.overdueAs;
+  if (v.is.refundPending) return 'refund_pending';
   const isClaimed = v.claimed.some(({ meaning }) => isFinal(meaning));
   return isClaimed && !v.is.hasLookup ? 'unverified_settlement' : 'no_settlement';
 }

@@ -57,7 +57,8 @@ export const follow = (v: View): readonly Step[] => {
 
 /** While a person decides, the service is asked on. */
 export const askOn = (v: View): readonly Step[] => {
-  if (v.is.sending) return [];
+  // What is refused each time is asked again if an event hints at more.
+  if (v.is.sending || v.request.unaskable !== null) return [];
   if (v.executed === 'shown') return follow(v);
   // A claim that is closed, or reserved, says nothing new by itself.
   return v.request.claim === 'sending' ? [ask(v)] : [];

@@ -2,7 +2,7 @@ import { UNREADABLE, type EventResult, type TimelineEntry } from '../../src/prot
 import type { TimelineCode } from '../../src/protocol/vocabulary.js';
 import { withEntry } from '../engine/timeline.js';
 import { factsOf, isTrusted, saidBy, type Said } from './events.js';
-import type { Input, Known, Request, StepName } from './known.js';
+import type { Input, Known, Question, Request, StepName } from './known.js';
 import type { Plan } from './plan.js';
 import { requestOf, view } from './view.js';
 
@@ -28,6 +28,9 @@ interface Note {
   readonly by?: string;
   readonly stage?: string;
 }
+
+/** What a person was asked was decided without them: by an event, or by the service's status. */
+export const DECIDED_MEANWHILE: Note = { code: 'decided-meanwhile', detail: 'it was decided meanwhile' };
 
 /** What one input adds to the story. Pure. */
 export function tell(told: Told, plan: Plan, before: Known, input: Input, after: Known, nowMs: number): Told {
@@ -61,8 +64,12 @@ function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, now
         return [{ code: 'deadline-passed', detail: 'the deadline passed; looking at the inbox once more' }];
       return [];
     case 'shown':
-      if (input.question !== null) return [{ code: 'parked', detail: `parked: ${input.question.reason}` }];
-      return isByOrder(before) ? [] : [{ code: 'decided-meanwhile', detail: 'a late event decided' }];
+      if (input.question !== null)
+        return [
+          ...notesOfExpiry(before, input.question),
+          { code: 'parked', detail: `parked: ${input.question.reason}` },
+        ];
+      return isByOrder(before) ? [] : [DECIDED_MEANWHILE];
     case 'carried-out':
       return noteOfOrder(after, input.order, (order) => ({
         code: 'order-taken',
@@ -86,6 +93,12 @@ function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, now
   }
 }
 
+function notesOfExpiry({ parked }: Known, { reason }: Pick<Question, 'reason'>): readonly Note[] {
+  return parked?.reason === 'refund_invoice_ready' && reason === 'refund_invoice_needed'
+    ? [{ code: 'refund-invoice-expired', detail: 'the refund invoice expired before it was handed over' }]
+    : [];
+}
+
 const hasSentBefore = ({ requests }: Known): boolean => Object.values(requests).some(({ sent }) => sent !== 'nothing');
 
 /** The order that ended the question has a note of its own. */
@@ -95,8 +108,9 @@ function isByOrder({ orders, parked }: Known): boolean {
 
 function noteOfOrder({ orders }: Known, id: string, note: (order: Known['orders'][number]) => Note): readonly Note[] {
   const order = orders.find((one) => one.id === id);
-  // Of a cancel that is carried out the end says everything.
-  return order === undefined || (order.action === 'cancel' && order.became === 'carried-out') ? [] : [note(order)];
+  // Of a cancel that is carried out the end says everything, and of an invoice its terms.
+  const isToldElsewhere = order?.action === 'cancel' || order?.action === 'refund-invoice';
+  return order === undefined || (isToldElsewhere && order.became === 'carried-out') ? [] : [note(order)];
 }
 
 function noteOfResult(
@@ -116,6 +130,13 @@ function noteOfResult(
   if (result.of === 'close' && result.claim !== 'void')
     return [{ code: 'not-closed', detail: `not closed: the claim is ${result.claim}` }];
   if (result.of === 'follow' && result.lookup === 'cannot-tell' && isOverdue) return [NOT_ASKED];
+  if (result.of === 'send' && result.answer === 'not-sent')
+    return [{ code: 'not-sent', detail: `not sent (${result.shown.why ?? ''})` }];
+  if (result.of === 'check-invoice' && result.given !== null) {
+    const { amountMsat, expiresAt } = result.given;
+    const detail = `a refund invoice over ${amountMsat} msat was given and checked; good until ${expiresAt}`;
+    return [{ code: 'refund-invoice-given', detail, ...(order === undefined ? {} : { by: order.actor }) }];
+  }
   if (result.of !== 'no-answer') return [];
   if (step.do === 'look-status') return isOverdue ? [NOT_ASKED] : [];
   const note = UNANSWERED[step.do];
@@ -138,10 +159,11 @@ const UNANSWERED: Readonly<Partial<Record<StepName, Note>>> = {
 function notesOfEvents(plan: Plan, before: Known, after: Known): readonly Note[] {
   const earlier = new Set(factsOf(before, nameOf(plan)) === null ? [] : before.events.map(({ event }) => event.id));
   const said = saidOf(plan, after);
-  return said.filter(({ of }) => !earlier.has(of.event.id)).flatMap((one) => noteOfEvent(plan, said, one));
+  const stage = stageIn(plan, after);
+  return said.filter(({ of }) => !earlier.has(of.event.id)).flatMap((one) => noteOfEvent(plan, stage, said, one));
 }
 
-function noteOfEvent(plan: Plan, all: readonly Said[], { of, differs }: Said): readonly Note[] {
+function noteOfEvent(plan: Plan, stage: Stage, all: readonly Said[], { of, differs }: Said): readonly Note[] {
   const { event } = of;
   const by = event.source === 'settlement' ? 'provider' : 'service';
   const word = event.status ?? '(no status)';
@@ -151,7 +173,7 @@ function noteOfEvent(plan: Plan, all: readonly Said[], { of, differs }: Said): r
   if (event.status === null || of.isRepeated || isSaidBefore(all, of.event.id, event.status)) return [];
   const isKnown = Object.hasOwn(plan.words, event.status);
   const detail = `${word} (${event.proof ?? 'trusted'})${isKnown ? '' : ': an unknown word, kept; it is not final'}`;
-  return [{ code: isKnown ? 'event-applied' : 'status-unknown', detail, by }];
+  return [{ code: isKnown ? 'event-applied' : 'status-unknown', detail, by, ...stage }];
 }
 
 function isSaidBefore(all: readonly Said[], id: string, status: string): boolean {
@@ -167,27 +189,47 @@ function notesOfStatus(plan: Plan, before: Known, input: Input, after: Known, no
   const words = is.words.slice(was.words.length);
   const [then, now] = [view(before, plan, nowMs).executed, view(after, plan, nowMs).executed];
   const notes: Note[] = [];
-  if (now === 'shown' && then !== 'shown') notes.push(noteOfShown(plan, is));
+  const stage = stageIn(plan, after);
+  if (now === 'shown' && then !== 'shown') notes.push(...notesOfShown(plan, after, is));
   else if (isNowUnknown(was, is, input)) notes.push(noteOfUnknown(plan, is));
   if (now === 'shown' && is.claim === 'void' && !(then === 'shown' && was.claim === 'void'))
     notes.push({ code: 'closed-and-reported', detail: 'its claim is closed, and a trusted event reports it' });
   return [
     ...notes,
-    ...words.map((word): Note => ({ code: 'status-looked-up', detail: `${word} (looked up)`, by: 'service' })),
+    ...words.map((word): Note => ({
+      code: 'status-looked-up',
+      detail: `${word} (looked up)`,
+      by: 'service',
+      ...stage,
+    })),
   ];
 }
 
-/** Its answer is known, or only an event proves that the service has it. */
-function noteOfShown({ noun }: Plan, { claim, lookup }: Request): Note {
-  const isAnswered = claim === 'answered' || lookup?.says === 'shown';
-  return isAnswered
-    ? { stage: 'tracking', code: 'accepted', detail: `${noun} accepted`, by: 'service' }
-    : {
-        stage: 'tracking',
-        code: 'proven',
-        detail: `a trusted event proves that the service has ${noun}`,
-        by: 'service',
-      };
+type Stage = Pick<Note, 'stage'>;
+
+/** The furthest stage that a status so far has reached. */
+function stageIn(plan: Plan, known: Known): Stage {
+  const ours = saidOf(plan, known).filter(({ of, differs }) => isTrusted(of) && differs.length === 0);
+  const words = [...requestOf(known, nameOf(plan)).words, ...ours.map(({ of }) => of.event.status)];
+  const reached = plan.stages?.findLast(([, proving]) => proving.some((word) => words.includes(word)));
+  return reached === undefined ? {} : { stage: reached[0] };
+}
+
+/** Its answer is known, or only an event proves that the service has it; or it was made elsewhere. */
+function notesOfShown(plan: Plan, known: Known, { claim, lookup, shown: { answer } }: Request): readonly Note[] {
+  const { noun, noteOfAnswer, requests } = plan;
+  const watching = requests[0]?.watching;
+  if (watching !== undefined) return [{ stage: 'tracking', code: 'watching', detail: watching }];
+  const stage = { stage: 'tracking', ...stageIn(plan, known) };
+  if (claim !== 'answered' && lookup?.says !== 'shown') {
+    const detail = `a trusted event proves that the service has ${noun}`;
+    return [{ ...stage, code: 'proven', detail, by: 'service' }];
+  }
+  const [code, detail = ''] = noteOfAnswer?.(known.prepared?.input, answer) ?? [];
+  return [
+    { ...stage, code: 'accepted', detail: `${noun} accepted`, by: 'service' },
+    ...(code === undefined ? [] : [{ code, detail }]),
+  ];
 }
 
 const isNowUnknown = (was: Request, is: Request, input: Input): boolean =>

@@ -51,6 +51,7 @@ export const CONDITIONS = {
   sending: 'A send runs.',
   maybeSent: 'A POST of the flow may have been sent, as far as is known.',
   reported: 'A trusted event says that the service has it, or something else under its reference.',
+  watches: 'What the flow follows was made elsewhere: the flow itself moves nothing.',
   vetoed:
     'It failed or was refused, no lookup decides, and an untrusted event claims another ending or cannot be read.',
   inboxAsked: 'The inbox was asked in this turn.',
@@ -59,6 +60,7 @@ export const CONDITIONS = {
   lookedAtDeadline: 'Inbox and lookup were asked after the deadline.',
   hinted: 'An event reports a status that ends the payment, and the lookup has not shown it.',
   underWay: 'A POST that was sent may still be under way.',
+  refundPending: 'It is proven that the service owes a refund.',
   inGrace: 'A failure that only events report is so recent that another event may contradict it.',
   untrusted: 'An untrusted event says something that nothing corroborates.',
   stopAsked: 'It was tried in this turn to void the claims.',
@@ -72,8 +74,11 @@ export type Planted = Partial<Record<Condition, boolean>>;
 export function mayBeSent({ answer, claim, sent }: Request): boolean {
   if (claim === 'void' && sent === 'nothing') return false;
   const isUnsent = claim === 'free' || claim === 'reserved';
-  return !isUnsent || (answer !== null && answer !== 'held-back');
+  return !isUnsent || !NOTHING_LEFT.includes(answer);
 }
+
+/** Answers after which nothing has left, unless the claim says otherwise. */
+const NOTHING_LEFT: readonly Request['answer'][] = [null, 'held-back', 'not-sent', 'gone'];
 
 export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted): View {
   const requestPlan = currentOf(plan);
@@ -93,13 +98,16 @@ export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted)
     ({ of, differs }) => !isTrusted(of) && of.said === null && (differs.length > 0 || !words.includes(of.event.status)),
   );
 
-  const byEvents = ours.map(({ meaning }) => meaning);
+  const watches = planted?.watches ?? requestPlan.watching !== undefined;
+  const reportedByEvents = ours.map(({ meaning }) => meaning);
+  const byEvents = plan.isOnlyHinted === true ? [] : reportedByEvents;
   const byLookup = request.words.map((word) => meaningOf(plan, request.maybeTwice, word));
   const proven = hasLookup ? byLookup : byEvents;
   const state = paymentStateOf(proven, hasLookup ? byEvents : []);
   // What cannot be compared yet stands against an order all the same.
   const early = facts === null ? known.events.filter(isTrusted) : [];
-  const earlyMeanings = early.map(({ event }) => meaningOf(plan, request.maybeTwice, event.status));
+  const earlyMeanings =
+    plan.isOnlyHinted === true ? [] : early.map(({ event }) => meaningOf(plan, request.maybeTwice, event.status));
   const endings = endingsOf([...byLookup, ...byEvents, ...earlyMeanings]);
   const hasFailed = request.claim === 'rejected' || (state.kind === 'ended' && state.meaning === 'failed');
   const failedAtMs = ours.findLast(({ meaning }) => meaning === 'failed')?.of.atMs;
@@ -113,21 +121,24 @@ export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted)
     overdue: nowMs >= deadlineAtMs,
     sending: send !== undefined,
     maybeSent: Object.values(known.requests).some(mayBeSent),
-    reported: early.length > 0 || ours.length > 0 || mismatches.length > 0,
+    watches,
+    reported: !watches && (early.length > 0 || ours.length > 0 || mismatches.length > 0),
     vetoed: !hasLookup && hasFailed && isAgainstFailure(claimed),
     inboxAsked: inbox?.turn === turn,
     inboxRead: inbox?.turn === turn && inbox.says === 'read',
     looked: !hasLookup || request.lookup?.turn === turn,
     lookedAtDeadline: deadlineReadings.every((reading) => (reading?.askedAtMs ?? -1) >= deadlineAtMs),
-    hinted: hasLookup && byEvents.some((meaning) => isHint(meaning) && !byLookup.includes(meaning)),
+    hinted: hasLookup && reportedByEvents.some((meaning) => isHint(meaning) && !byLookup.includes(meaning)),
     underWay: nowMs < request.underWayUntilMs,
+    refundPending: proven.includes('refund-pending'),
     inGrace: nowMs < graceUntilMs,
     untrusted: claimed.length > 0,
     stopAsked: stop?.turn === turn,
     ...planted,
   };
   const post: PostEvidence = {
-    claim: request.claim,
+    // What was made elsewhere is there from the start.
+    claim: watches && known.prepared !== null ? 'answered' : request.claim,
     lookup: hasLookup ? (request.lookup?.says ?? 'cannot-tell') : 'no-lookup',
     trusted: ours.length > 0 ? 'shown' : mismatches.length > 0 ? 'other' : 'nothing',
     untrusted: is.untrusted,
@@ -135,6 +146,8 @@ export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted)
     windowOver: request.windowOver,
     overdue: is.overdue,
   };
+  // What an event held back, and what only a gateway could send, is not sent again by a setting.
+  const cannotRepeat = request.answer === 'held-back' || requestPlan.byGateway === true;
   return {
     known,
     plan,
@@ -145,7 +158,7 @@ export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted)
     send,
     post,
     executed: executed(post),
-    postStep: postStep(post, request.answer === 'held-back' ? 'unknown' : request.repeat),
+    postStep: postStep(post, cannotRepeat ? 'unknown' : request.repeat),
     state,
     endings,
     mismatches,

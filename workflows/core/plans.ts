@@ -1,0 +1,21 @@
+import { bankCheckoutPlan } from './bank-checkout.js';
+import { bankWithdrawalPlan } from './bank-withdrawal.js';
+import { cardDepositPlan } from './card-deposit.js';
+import { cryptoSendPlan } from './crypto-send.js';
+import { kycCheckPlan } from './kyc-check.js';
+import { mobileMoneyWatchPlan } from './mobile-money-watch.js';
+import { offrampPlan } from './offramp.js';
+import { onrampPlan } from './onramp.js';
+import type { Plan } from './plan.js';
+
+/** Every kind that the rules decide. */
+export const PLANS = {
+  onramp: onrampPlan,
+  'crypto-send': cryptoSendPlan,
+  offramp: offrampPlan,
+  'bank-checkout': bankCheckoutPlan,
+  'card-deposit': cardDepositPlan,
+  'bank-withdrawal': bankWithdrawalPlan,
+  'kyc-check': kycCheckPlan,
+  'mobile-money-watch': mobileMoneyWatchPlan,
+} as const satisfies Readonly<Record<string, Plan>>;

@@ -1,0 +1,35 @@
+import type { Facts } from '../../activities/types.js';
+import type { OfframpInput } from '../../src/flows/offramp.js';
+import { compareAmounts, toMsat } from '../../src/money.js';
+import { UNREADABLE } from '../../src/protocol/messages.js';
+import { REFUND_INVOICE_NEEDED } from '../../src/protocol/statuses.js';
+import { isTrusted } from './events.js';
+import type { Known } from './known.js';
+
+/** What the service reported about the refund when it asked for an invoice. */
+export const factsOfRefund = ({ events }: Known): Facts =>
+  events.find((one) => isTrusted(one) && one.event.status === REFUND_INVOICE_NEEDED)?.event.facts ?? {};
+
+/** What is due, and the most that may be sent back, in thousandths of a satoshi. */
+export function refundAmounts(known: Known) {
+  const { cryptoAmount, token } = known.prepared?.input as OfframpInput;
+  return {
+    dueMsat: refundDueMsat({ cryptoAmount, token }, factsOfRefund(known)),
+    mostMsat: toMsat(cryptoAmount, token),
+  };
+}
+
+/**
+ * The amount of a refund over Lightning, in thousandths of a satoshi: what the service reported, and never more than
+ * came in. Null if neither can be expressed so (the token is not one of Bitcoin's), or what it reported cannot be read.
+ */
+export function refundDueMsat(
+  { cryptoAmount, token }: Pick<OfframpInput, 'cryptoAmount' | 'token'>,
+  facts: Facts,
+): string | null {
+  const cameIn = toMsat(cryptoAmount, token);
+  const { refundAmountMsat, refundCryptoAmount } = facts;
+  if ([refundAmountMsat, refundCryptoAmount].includes(UNREADABLE)) return null;
+  const due = refundAmountMsat ?? (refundCryptoAmount === undefined ? cameIn : toMsat(refundCryptoAmount, token));
+  return due !== null && cameIn !== null && compareAmounts(due, cameIn) > 0 ? cameIn : due;
+}
