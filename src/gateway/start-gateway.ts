@@ -28,7 +28,6 @@ import { addReplayRoutes } from './ops/replay.js';
 import type { FlowOperationDeps } from './flows/deps.js';
 import { createFlowWatch } from './flows/flow-watch.js';
 import { createReadings } from './flows/readings.js';
-import { createParkedSince } from './flows/parked-since.js';
 import { addFlowRoutes } from './flows/routes.js';
 import { addAuditRoute } from './ops/audit.js';
 import { addEraseRoute } from './ops/erasure.js';
@@ -265,7 +264,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     lookUp: options.service?.lookUp,
     reader,
     watch: createFlowWatch(reader, closing),
-    parkedSince: createParkedSince(reader),
     takePage,
     tokens,
     dispatcher,

@@ -52,8 +52,14 @@ export const UPDATES = {
 export const STATE_ATTRIBUTE = 'TowlineState';
 /** Keyword; why it is parked, while it is. */
 export const PARK_REASON_ATTRIBUTE = 'TowlineParkReason';
+/** Datetime; since when it is parked, while it is. */
+export const PARKED_SINCE_ATTRIBUTE = 'TowlineParkedSince';
 /** Search attributes that a namespace needs before a flow can run in it, name to type. */
-export const SEARCH_ATTRIBUTES = { [STATE_ATTRIBUTE]: 'Keyword', [PARK_REASON_ATTRIBUTE]: 'Keyword' } as const;
+export const SEARCH_ATTRIBUTES = {
+  [STATE_ATTRIBUTE]: 'Keyword',
+  [PARK_REASON_ATTRIBUTE]: 'Keyword',
+  [PARKED_SINCE_ATTRIBUTE]: 'Datetime',
+} as const;
 
 /**
  * Why a flow is parked, and what a person may then order. The actions are the legal moves of the flow's state machine:

@@ -8,10 +8,8 @@ import { listFlows } from '../../src/gateway/flows/list.js';
 import type { Caller } from '../../src/gateway/http/bearer-token.js';
 import { createOwners } from '../../src/gateway/http/owners.js';
 import { createPageLimit } from '../../src/gateway/http/rate-limit.js';
-import { createParkedSince } from '../../src/gateway/flows/parked-since.js';
 import { addAuditRoute } from '../../src/gateway/ops/audit.js';
 import { addCallbackRoutes } from '../../src/gateway/ops/callbacks.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
 import type { Store } from '../../src/store/store.js';
 import type { CallbackHandles, ListedCallbacks } from '../../src/temporal/callback-handle.js';
 import { createCallbackHandles } from '../../src/temporal/callback-handle.js';
@@ -19,7 +17,7 @@ import { createFlowReader, type FlowFacts, type FlowReader } from '../../src/tem
 import { limitQuestions, TooManyQuestionsError } from '../../src/temporal/questions.js';
 import { until } from '../harness/until.js';
 import { bareServer } from './setup/bare-server.js';
-import { settled, virtualClock } from './setup/virtual-clock.js';
+import { settled } from './setup/virtual-clock.js';
 
 const times = (count: number) => Array.from({ length: count }, (_, n) => n);
 
@@ -65,46 +63,6 @@ describe('flows that are asked one by one', () => {
 });
 
 describe('lists of the gateway', () => {
-  const parkedFlows = (name: string) =>
-    times(500).map((n) => ({ flowId: `onramp/${name}-${n}`, runId: `run-${n}`, reason: 'no_settlement' }));
-  function asked(answersAfterMs: number) {
-    const { clock, pass } = virtualClock();
-    const questions = { open: 0, mostOpen: 0, all: 0 };
-    const reportOfOpen = async () => {
-      questions.all += 1;
-      questions.open += 1;
-      questions.mostOpen = Math.max(questions.mostOpen, questions.open);
-      await new Promise<void>((resolve) => void clock.after(answersAfterMs, resolve));
-      questions.open -= 1;
-      const isAnswer = answersAfterMs < 3_000;
-      return isAnswer ? ({ view: { parked: { since: '2026-11-24T12:00:00.000Z' } } } as FlowReport) : undefined;
-    };
-    return { questions, pass, parkedSince: createParkedSince({ reportOfOpen }, clock) };
-  }
-
-  it('ask four flows at a time since when they are parked, however many lists there are, and each once a minute', async () => {
-    const { questions, pass, parkedSince } = asked(10);
-    const lists = times(4).map(() => parkedSince(parkedFlows('a')));
-    await pass(2_000);
-    for (const list of lists) expect((await list).size).toBe(500);
-    expect(questions).toEqual({ open: 0, mostOpen: 4, all: 500 });
-    expect((await parkedSince(parkedFlows('a'))).size).toBe(500);
-    expect(questions.all).toBe(500);
-    await pass(60_000);
-    void parkedSince(parkedFlows('a'));
-    await pass(2_000);
-    expect(questions).toEqual({ open: 0, mostOpen: 4, all: 1_000 });
-  });
-
-  it('wait four seconds for workers that do not answer, and then no worker is asked for them any more', async () => {
-    const { questions, pass, parkedSince } = asked(3_000);
-    const lists = ['a', 'b', 'c', 'd'].map((name) => parkedSince(parkedFlows(name)));
-    await pass(4_000);
-    for (const list of lists) expect((await list).size).toBe(0);
-    await pass(60_000);
-    expect(questions).toEqual({ open: 0, mostOpen: 4, all: 8 });
-  });
-
   it("of callbacks have a name's own, though more than a list holds are another's and newer", async () => {
     async function* list() {
       for (const n of times(450)) yield { workflowId: `callbacks/onramp/r-${n}`, startTime: new Date(0) };
@@ -143,10 +101,9 @@ describe('lists of the gateway', () => {
     const none = () => Promise.resolve([]);
     const matters = { contradictionsOf: () => Promise.resolve(new Map()) };
     const store = { claims: { ofFlow: none }, inbox: { list: none }, matters, proposals: { open: none } };
-    const parkedSince = () => Promise.resolve(new Map());
     const takePage = () => undefined;
     const tokens = { owners };
-    const deps = { client, store, reader: { facts }, parkedSince, takePage, tokens } as unknown as FlowOperationDeps;
+    const deps = { client, store, reader: { facts }, takePage, tokens } as unknown as FlowOperationDeps;
     const { flows } = await listFlows(deps, viewer('vic'), { limit: 500 });
     expect(flows.map(({ flowId }) => flowId)).toEqual(times(100).map((n) => `onramp/r-${n}`));
     expect(questions).toEqual({ open: 0, mostOpen: 4, all: 100 });
@@ -167,8 +124,7 @@ describe('lists of the gateway', () => {
     };
     const store = { mac: (...parts: string[]) => Buffer.from(parts.join()).toString('hex').padEnd(16, '0') };
     const takePage = createPageLimit(25, () => nowMs);
-    const parkedSince = () => Promise.resolve(new Map());
-    const deps = { client, store, takePage, parkedSince, tokens: { owners } } as unknown as FlowOperationDeps;
+    const deps = { client, store, takePage, tokens: { owners } } as unknown as FlowOperationDeps;
     const list = (name: string) => listFlows(deps, viewer(name), { limit: 50 });
     // Filters that leave nothing: 20 pages, 20, and what is left.
     for (const _ of times(3)) expect((await list('greedy')).next).not.toBeNull();

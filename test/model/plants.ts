@@ -1,8 +1,7 @@
-import type { Plan } from '../../workflows/core/plan.js';
+import { CONDITIONS, type Condition, type Plan } from '../../workflows/core/plan.js';
 import { PLANS } from '../../workflows/core/plans.js';
 import { ORDER_RULES } from '../../workflows/core/orders.js';
 import { RULES } from '../../workflows/core/rules.js';
-import { CONDITIONS, type Condition } from '../../workflows/core/view.js';
 import type { Rulebook } from '../../workflows/core/decide.js';
 import { explore, type Explored } from './explore.js';
 import { budgetOf, nameOf, settingOf, type Space } from './spaces.js';

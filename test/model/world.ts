@@ -23,9 +23,8 @@ import {
   type Step,
 } from '../../workflows/core/known.js';
 import { learn } from '../../workflows/core/learn.js';
-import type { Plan, RequestPlan } from '../../workflows/core/plan.js';
+import type { End, Plan, RequestPlan } from '../../workflows/core/plan.js';
 import { settle } from '../../workflows/core/settle.js';
-import type { End } from '../../workflows/core/situation.js';
 import { lifeOf } from './lives.js';
 
 /** One flow, and everything around it that can go right and wrong. */

@@ -23,11 +23,10 @@ import {
 import { orderRefusal, POST_ORDERS, refusalOf, TERMINATED_ORDERS } from '../../src/protocol/legal-orders.js';
 import { CLAIMS, OPERATIONS, PHASES, type Move, type Operation, type Phase } from '../../src/protocol/claim-table.js';
 import type { ParkAction } from '../../src/protocol/vocabulary.js';
-import type { Plan } from '../../workflows/core/plan.js';
+import { CONDITIONS, type Plan } from '../../workflows/core/plan.js';
 import { PLANS } from '../../workflows/core/plans.js';
 import { ORDER_RULES } from '../../workflows/core/orders.js';
 import { RULES } from '../../workflows/core/rules.js';
-import { CONDITIONS } from '../../workflows/core/view.js';
 
 const HEAD = `# Decisions about money
 

@@ -1,10 +1,8 @@
 import { CHECKOUT_WORDS } from '../../src/protocol/statuses.js';
 import { CARD_LIFE_MS } from '../../src/protocol/task-queues.js';
 import { CARD_PAUSE_MS, FAILURE_GRACE_MS, NO_LOOK_MS } from '../engine/policies.js';
-import type { Plan } from './plan.js';
-import type { Rule } from './rules.js';
+import type { Plan, Rule, View } from './plan.js';
 import { stop } from './situation.js';
-import type { View } from './view.js';
 
 const RULES: readonly Rule[] = [
   {

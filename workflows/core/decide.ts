@@ -2,10 +2,9 @@ import type { ParkAction, ParkReason } from '../../src/protocol/vocabulary.js';
 import { PARK_ACTIONS } from '../../src/protocol/vocabulary.js';
 import type { Input, Known, Question, Step } from './known.js';
 import { isSameDoubt, lastReplies, orderRuleFor } from './orders.js';
-import type { Plan } from './plan.js';
+import type { End, Plan, Situation, View } from './plan.js';
 import { ruleFor } from './rules.js';
-import type { End, Situation } from './situation.js';
-import { view, type Planted, type View } from './view.js';
+import { view, type Planted } from './view.js';
 
 export interface Decision {
   /** Names of the rules that decided, for tests and logs. */

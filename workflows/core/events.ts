@@ -3,15 +3,7 @@ import { openedIdOf } from '../../src/protocol/events.js';
 import { isUnread } from '../../src/protocol/messages.js';
 import { classifyStatus, withDeclinedOpen, type Meaning } from '../../src/protocol/statuses.js';
 import type { Event, Known } from './known.js';
-import type { Plan, RequestPlan } from './plan.js';
-
-/** What an event says of a request. */
-export interface Said {
-  readonly of: Event;
-  readonly meaning: Meaning;
-  /** Names of the facts in which it differs from what we know, or that cannot be read. */
-  readonly differs: readonly string[];
-}
+import type { Plan, RequestPlan, Said } from './plan.js';
 
 /** Null until the input is checked: an event cannot be compared before. Of what was made elsewhere nothing is known. */
 export const factsOf = ({ prepared }: Known, request: string): Facts | null =>

@@ -1,9 +1,8 @@
 import type { Input, Known, Result, Step } from './known.js';
 import { learn } from './learn.js';
-import type { Plan } from './plan.js';
+import type { End, Plan } from './plan.js';
 import { settle } from './settle.js';
 import type { Decision } from './decide.js';
-import type { End } from './situation.js';
 
 /** What the loop needs of Temporal: its clock, its activities and its timers. */
 export interface Host {

@@ -1,7 +1,7 @@
 import { CancellationScope, sleep, workflowInfo } from '@temporalio/workflow';
 import { act } from '../engine/activities.js';
 import { REMINDER_MS, STORE, STORE_PATIENCE_MS } from '../engine/policies.js';
-import { showParked } from '../engine/search-attributes.js';
+import { showParked, showUnparked } from '../engine/search-attributes.js';
 import { AT_LEAST_MS } from '../engine/waits.js';
 import type { Question } from './known.js';
 
@@ -50,8 +50,8 @@ export function createNotices(flowId: string, timeScale: number): Notices {
         void CancellationScope.nonCancellable(() => goesOn(before.sinceMs));
       }
       shown = null;
-      showParked(question?.reason ?? null);
-      if (question === null) return;
+      if (question === null) return showUnparked();
+      showParked(question);
       const scope = new CancellationScope({ cancellable: true });
       shown = { sinceMs: question.sinceMs, scope };
       scope.run(() => remind(question)).catch(() => undefined);

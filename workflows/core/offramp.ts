@@ -3,12 +3,10 @@ import type { Cause } from '../../src/protocol/causes.js';
 import { OFFRAMP_WORDS, REFUND_INVOICE_NEEDED } from '../../src/protocol/statuses.js';
 import { OFFRAMP_FIRST_LOOK_MS } from '../engine/policies.js';
 import type { GivenInvoice } from './known.js';
-import { refuse, type OrderRule } from './orders.js';
-import type { Plan } from './plan.js';
-import { factsOfRefund, refundAmounts } from './refund-amounts.js';
-import type { Rule } from './rules.js';
+import { refuse } from './orders.js';
+import type { OrderRule, Plan, Rule, View } from './plan.js';
+import { factsOfRefund, inputOf, refundAmounts } from './refund-amounts.js';
 import { askOn, step } from './situation.js';
-import type { View } from './view.js';
 
 /*
  * A refund over Lightning needs an invoice of its recipient. The service asks for one by an event, and its interface
@@ -110,7 +108,7 @@ function whyNoInvoice(v: View): Cause | null {
 const NOT_OWED: Cause = { code: 'no_refund_owed', text: 'no refund over Lightning is owed now' };
 
 function evidenceOfNeeded({ known }: View) {
-  const { chain, token } = known.prepared?.input as OfframpInput;
+  const { chain, token } = inputOf(known);
   return {
     ...refundAmounts(known),
     reported: factsOfRefund(known),

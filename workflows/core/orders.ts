@@ -1,34 +1,10 @@
 import type { Cause } from '../../src/protocol/causes.js';
 import { orderRefusal, POST_ORDERS, refusalOf, type PostOrder } from '../../src/protocol/legal-orders.js';
 import { PARK_ACTIONS, type ParkReason } from '../../src/protocol/vocabulary.js';
-import type { End } from './situation.js';
 import type { Action, Input, Known, NewOrder, Order, Step } from './known.js';
-import { look, lookAtStatus, readInbox, step, stop, type Situation } from './situation.js';
-import { mayBeSent, type View } from './view.js';
-
-/** An order that has no reply yet, in the situation as it is now. */
-export interface Ordered {
-  readonly v: View;
-  readonly situation: Situation;
-  readonly order: Order;
-}
-
-export interface Reply {
-  /** Wanted besides what the situation wants. */
-  readonly steps?: readonly Step[];
-  /** Wanted in place of what the situation wants. */
-  readonly instead?: readonly Step[];
-  readonly says?: Input;
-}
-
-/** The first rule that applies decides what becomes of an order. */
-export interface OrderRule {
-  readonly name: string;
-  /** One sentence, printed in docs/decisions.md. */
-  readonly says: string;
-  readonly when: (o: Ordered) => boolean;
-  readonly follows: (o: Ordered) => Reply;
-}
+import type { End, OrderRule, Ordered, Reply, View } from './plan.js';
+import { look, lookAtStatus, readInbox, step, stop } from './situation.js';
+import { mayBeSent } from './view.js';
 
 export const refuse = ({ order }: Pick<Ordered, 'order'>, why: Cause): Reply => ({
   says: { is: 'refused', order: order.id, why },

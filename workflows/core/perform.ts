@@ -15,6 +15,7 @@ import type {
   StepTerms,
   SubmitOutcome,
 } from '../../activities/types.js';
+import type { CardDepositInput } from '../../src/flows/card-deposit.js';
 import type { OtherRecord } from '../../src/flows/echoes.js';
 import type { Cause } from '../../src/protocol/causes.js';
 import { executed } from '../../src/protocol/decisions.js';
@@ -175,8 +176,8 @@ async function sendByGateway(context: Context, step: Step, known: Known): Promis
   const { flowId, plan, timeScale } = context;
   const { claim } = termsOf(known, step.request);
   const windows = known.prepared?.windows ?? { settleMs: known.settleMs };
-  const { cardToken } = known.prepared?.input as { readonly cardToken: string };
-  const taskQueue = cardToken.slice(0, cardToken.indexOf('.'));
+  const input = known.prepared?.input as CardDepositInput;
+  const taskQueue = input.cardToken.slice(0, input.cardToken.indexOf('.'));
   const scheduleToStartTimeout = Math.max(CARD_WORKER_START_MS, Math.ceil(CARD_LIFE_MS * timeScale));
   const policy = submitPolicy({ ...CARD_SUBMIT, scheduleToStartTimeout }, windows);
   const summary = `Send ${plan.noun}, under its claim, by the gateway that keeps the card`;
@@ -185,7 +186,7 @@ async function sendByGateway(context: Context, step: Step, known: Known): Promis
     await acts(context, { ...CARD_SUBMIT, scheduleToStartTimeout }, 'Wait for a turn').takeTurn();
     const outcome = await acts(context, { ...policy, taskQueue }, summary).submitCardDeposit({
       flowId,
-      input: known.prepared?.input,
+      input,
       pin: claim.pin,
       reviewedEventIds: step.reviewed ?? [],
       mostMs: windows.postMs,

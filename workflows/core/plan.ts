@@ -1,9 +1,8 @@
 import type { Cause } from '../../src/protocol/causes.js';
-import type { StatusMap } from '../../src/protocol/statuses.js';
-import type { EndReason, FlowKind, ParkReason, TimelineCode } from '../../src/protocol/vocabulary.js';
-import type { OrderRule } from './orders.js';
-import type { Rule } from './rules.js';
-import type { View } from './view.js';
+import type { Ending, Evidence, PaymentState, PostEvidence, PostStep } from '../../src/protocol/decisions.js';
+import type { Meaning, StatusMap } from '../../src/protocol/statuses.js';
+import type { EndReason, FlowKind, FlowState, ParkReason, TimelineCode } from '../../src/protocol/vocabulary.js';
+import type { Event, Input, Known, Order, Request, Step } from './known.js';
 
 /** A kind of flow as data. */
 export interface Plan {
@@ -55,4 +54,117 @@ export interface RequestPlan {
    * @default false: any worker makes it
    */
   readonly byGateway?: true;
+}
+
+/** What an event says of a request. */
+export interface Said {
+  readonly of: Event;
+  readonly meaning: Meaning;
+  /** Names of the facts in which it differs from what we know, or that cannot be read. */
+  readonly differs: readonly string[];
+}
+
+/** What follows from what is known. Rules speak in these words. */
+export interface View {
+  readonly known: Known;
+  readonly plan: Plan;
+  readonly nowMs: number;
+  readonly is: Readonly<Record<Condition, boolean>>;
+  readonly requestPlan: RequestPlan;
+  readonly request: Request;
+  /** Its send, while it runs. */
+  readonly send: Step | undefined;
+  readonly post: PostEvidence;
+  /** Whether the service has it. */
+  readonly executed: Evidence | 'other';
+  readonly postStep: PostStep;
+  readonly state: PaymentState;
+  /** Endings that the lookup and trusted events prove. */
+  readonly endings: readonly Ending[];
+  /** Trusted events about which a person is to decide. */
+  readonly mismatches: readonly Said[];
+  /** Trusted events of this payment. */
+  readonly ours: readonly Said[];
+  /** Untrusted events that nothing corroborates. */
+  readonly claimed: readonly Said[];
+  readonly graceUntilMs: number;
+  /** The first order that has no reply. */
+  readonly order: Order | undefined;
+}
+
+/** Each yes-or-no that rules ask for, as a sentence. The model turns each of them around. */
+export const CONDITIONS = {
+  hasLookup: 'The interface can show what became of the POST.',
+  overdue: "The flow's deadline has passed.",
+  sending: 'A send runs.',
+  maybeSent: 'A POST of the flow may have been sent, as far as is known.',
+  reported: 'A trusted event says that the service has it, or something else under its reference.',
+  watches: 'What the flow follows was made elsewhere: the flow itself moves nothing.',
+  vetoed:
+    'It failed or was refused, no lookup decides, and an untrusted event claims another ending or cannot be read.',
+  inboxAsked: 'The inbox was asked in this turn.',
+  inboxRead: 'The inbox was read in this turn.',
+  looked: 'Claim and lookup were asked in this turn, or there is no lookup.',
+  lookedAtDeadline: 'Inbox and lookup were asked after the deadline.',
+  hinted: 'An event reports a status that ends the payment, and the lookup has not shown it.',
+  underWay: 'A POST that was sent may still be under way.',
+  refundPending: 'It is proven that the service owes a refund.',
+  inGrace: 'A failure that only events report is so recent that another event may contradict it.',
+  untrusted: 'An untrusted event says something that nothing corroborates.',
+  stopAsked: 'It was tried in this turn to void the claims.',
+} as const;
+export type Condition = keyof typeof CONDITIONS;
+
+/** The first rule that applies decides what should be so now. */
+export interface Rule {
+  readonly name: string;
+  /** One sentence: what is so, and what follows. docs/decisions.md prints it. */
+  readonly says: string;
+  readonly when: (v: View) => boolean;
+  readonly follows: (v: View) => Situation;
+}
+
+/** What should be so now. A step that runs and is not wanted any more is given up. */
+export interface Situation {
+  readonly steps: readonly Step[];
+  readonly park?: ParkReason;
+  /** The event that a person is asked about. */
+  readonly about?: string;
+  readonly end?: End;
+  /** Decide again at this moment, at the latest; ms. */
+  readonly wakeAtMs?: number;
+  /** It only reads once more: a question that is shown stands meanwhile. */
+  readonly isCheck?: true;
+}
+
+/** How a flow ends. */
+export interface End {
+  readonly state: Exclude<FlowState, 'running' | 'parked'>;
+  readonly reason: EndReason | null;
+  /** The order of a person that decided it. */
+  readonly order?: string;
+}
+
+/** The first rule that applies decides what becomes of an order. */
+export interface OrderRule {
+  readonly name: string;
+  /** One sentence, printed in docs/decisions.md. */
+  readonly says: string;
+  readonly when: (o: Ordered) => boolean;
+  readonly follows: (o: Ordered) => Reply;
+}
+
+/** An order that has no reply yet, in the situation as it is now. */
+export interface Ordered {
+  readonly v: View;
+  readonly situation: Situation;
+  readonly order: Order;
+}
+
+export interface Reply {
+  /** Wanted besides what the situation wants. */
+  readonly steps?: readonly Step[];
+  /** Wanted in place of what the situation wants. */
+  readonly instead?: readonly Step[];
+  readonly says?: Input;
 }

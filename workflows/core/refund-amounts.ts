@@ -10,9 +10,12 @@ import type { Known } from './known.js';
 export const factsOfRefund = ({ events }: Known): Facts =>
   events.find((one) => isTrusted(one) && one.event.status === REFUND_INVOICE_NEEDED)?.event.facts ?? {};
 
+/** Only of a flow whose input was checked. */
+export const inputOf = ({ prepared }: Known): OfframpInput => prepared?.input as OfframpInput;
+
 /** What is due, and the most that may be sent back, in thousandths of a satoshi. */
 export function refundAmounts(known: Known) {
-  const { cryptoAmount, token } = known.prepared?.input as OfframpInput;
+  const { cryptoAmount, token } = inputOf(known);
   return {
     dueMsat: refundDueMsat({ cryptoAmount, token }, factsOfRefund(known)),
     mostMsat: toMsat(cryptoAmount, token),

@@ -3,12 +3,11 @@ import type { FlowReport, FlowView, Outcome, Parked, SubmitAnswer } from '../../
 import { isFinal } from '../../src/protocol/statuses.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
 import { brief, pick } from '../engine/event-book.js';
-import { factsOf, type Said } from './events.js';
+import { factsOf } from './events.js';
 import type { Known, Question } from './known.js';
-import type { Plan } from './plan.js';
-import type { End } from './situation.js';
+import type { End, Plan, Said, View } from './plan.js';
 import { eventResults, type Told } from './told.js';
-import { view, type View } from './view.js';
+import { view } from './view.js';
 
 /** What the query shows that neither is known nor told. */
 export interface Frame {

@@ -2,6 +2,7 @@ import { maySend, parkReasonOf } from '../../src/protocol/decisions.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { isFinal } from '../../src/protocol/statuses.js';
 import type { Order, Step } from './known.js';
+import type { End, Rule, Situation, View } from './plan.js';
 import {
   ask,
   askOn,
@@ -17,19 +18,7 @@ import {
   stop,
   takeBack,
   writeAnswer,
-  type End,
-  type Situation,
 } from './situation.js';
-import type { View } from './view.js';
-
-/** The first rule that applies decides what should be so now. */
-export interface Rule {
-  readonly name: string;
-  /** One sentence: what is so, and what follows. docs/decisions.md prints it. */
-  readonly says: string;
-  readonly when: (v: View) => boolean;
-  readonly follows: (v: View) => Situation;
-}
 
 /** What nothing may interrupt. */
 const FIRST: readonly Rule[] = [

@@ -1,27 +1,6 @@
-import type { EndReason, FlowState, ParkReason } from '../../src/protocol/vocabulary.js';
+import type { EndReason } from '../../src/protocol/vocabulary.js';
 import type { Step, StepName, StopEnd } from './known.js';
-import type { View } from './view.js';
-
-/** How a flow ends. */
-export interface End {
-  readonly state: Exclude<FlowState, 'running' | 'parked'>;
-  readonly reason: EndReason | null;
-  /** The order of a person that decided it. */
-  readonly order?: string;
-}
-
-/** What should be so now. A step that runs and is not wanted any more is given up. */
-export interface Situation {
-  readonly steps: readonly Step[];
-  readonly park?: ParkReason;
-  /** The event that a person is asked about. */
-  readonly about?: string;
-  readonly end?: End;
-  /** Decide again at this moment, at the latest; ms. */
-  readonly wakeAtMs?: number;
-  /** It only reads once more: a question that is shown stands meanwhile. */
-  readonly isCheck?: true;
-}
+import type { End, Situation, View } from './plan.js';
 
 export function step(what: StepName, request: string, turn?: number, more: Partial<Step> = {}): Step {
   const { stop: end = '', looksFirst, isParked, order = '' } = more;

@@ -1,9 +1,9 @@
 import { UNREADABLE, type EventResult, type TimelineEntry } from '../../src/protocol/messages.js';
 import type { TimelineCode } from '../../src/protocol/vocabulary.js';
 import { withEntry } from '../engine/timeline.js';
-import { factsOf, isTrusted, saidBy, type Said } from './events.js';
+import { factsOf, isTrusted, saidBy } from './events.js';
 import type { Input, Known, Question, Request, StepName } from './known.js';
-import type { Plan } from './plan.js';
+import type { Plan, Said } from './plan.js';
 import { requestOf, view } from './view.js';
 
 /** What people read of a flow besides what it knows: its story so far. It travels through continue-as-new. */

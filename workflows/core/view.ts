@@ -4,68 +4,13 @@ import {
   executed,
   paymentStateOf,
   postStep,
-  type Ending,
-  type Evidence,
-  type PaymentState,
   type PostEvidence,
-  type PostStep,
 } from '../../src/protocol/decisions.js';
 import { isUnread } from '../../src/protocol/messages.js';
 import { isFinal, type Meaning } from '../../src/protocol/statuses.js';
-import { factsOf, isTrusted, meaningOf, saidBy, type Said } from './events.js';
-import type { Known, Order, Request, Step } from './known.js';
-import type { Plan, RequestPlan } from './plan.js';
-
-/** What follows from what is known. Rules speak in these words. */
-export interface View {
-  readonly known: Known;
-  readonly plan: Plan;
-  readonly nowMs: number;
-  readonly is: Readonly<Record<Condition, boolean>>;
-  readonly requestPlan: RequestPlan;
-  readonly request: Request;
-  /** Its send, while it runs. */
-  readonly send: Step | undefined;
-  readonly post: PostEvidence;
-  /** Whether the service has it. */
-  readonly executed: Evidence | 'other';
-  readonly postStep: PostStep;
-  readonly state: PaymentState;
-  /** Endings that the lookup and trusted events prove. */
-  readonly endings: readonly Ending[];
-  /** Trusted events about which a person is to decide. */
-  readonly mismatches: readonly Said[];
-  /** Trusted events of this payment. */
-  readonly ours: readonly Said[];
-  /** Untrusted events that nothing corroborates. */
-  readonly claimed: readonly Said[];
-  readonly graceUntilMs: number;
-  /** The first order that has no reply. */
-  readonly order: Order | undefined;
-}
-
-/** Each yes-or-no that rules ask for, as a sentence. The model turns each of them around. */
-export const CONDITIONS = {
-  hasLookup: 'The interface can show what became of the POST.',
-  overdue: "The flow's deadline has passed.",
-  sending: 'A send runs.',
-  maybeSent: 'A POST of the flow may have been sent, as far as is known.',
-  reported: 'A trusted event says that the service has it, or something else under its reference.',
-  watches: 'What the flow follows was made elsewhere: the flow itself moves nothing.',
-  vetoed:
-    'It failed or was refused, no lookup decides, and an untrusted event claims another ending or cannot be read.',
-  inboxAsked: 'The inbox was asked in this turn.',
-  inboxRead: 'The inbox was read in this turn.',
-  looked: 'Claim and lookup were asked in this turn, or there is no lookup.',
-  lookedAtDeadline: 'Inbox and lookup were asked after the deadline.',
-  hinted: 'An event reports a status that ends the payment, and the lookup has not shown it.',
-  underWay: 'A POST that was sent may still be under way.',
-  refundPending: 'It is proven that the service owes a refund.',
-  inGrace: 'A failure that only events report is so recent that another event may contradict it.',
-  untrusted: 'An untrusted event says something that nothing corroborates.',
-  stopAsked: 'It was tried in this turn to void the claims.',
-} as const;
-export type Condition = keyof typeof CONDITIONS;
+import { factsOf, isTrusted, meaningOf, saidBy } from './events.js';
+import type { Known, Request } from './known.js';
+import type { Condition, Plan, RequestPlan, Said, View } from './plan.js';
 
 /** For the model: conditions that always say the same. */
 export type Planted = Partial<Record<Condition, boolean>>;

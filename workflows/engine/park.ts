@@ -11,7 +11,7 @@ import { act, wasReset } from './activities.js';
 import { pick, type Mismatch } from './event-book.js';
 import type { Flow } from './flow.js';
 import { FlowEnd } from './flow-end.js';
-import { showParked } from './search-attributes.js';
+import { showParked, showUnparked } from './search-attributes.js';
 import { MAX_UPDATES_PER_RUN, REMINDER_MS, STORE, STORE_PATIENCE_MS } from './policies.js';
 import { observed, within, type Observed } from './waits.js';
 import type { Resolution } from './messages.js';
@@ -63,7 +63,7 @@ export async function park(
   const more = reason === 'event_mismatch' ? {} : shownUndecided(undecided);
   flow.parked = { reason, since, actions, evidence: { ...evidence, ...more } };
   flow.resolution = null;
-  showParked(reason);
+  showParked({ reason, sinceMs: flow.parkedAtMs });
   flow.note('parked', `parked: ${reason}`);
   const shown = endingsOf(provenOf(flow));
   const settled = () => flow.resolution !== null || flow.stop !== null || decided();
@@ -76,7 +76,7 @@ export async function park(
   const why = flow.stop === null ? judged : STOPPED;
   flow.resolution = null;
   flow.parked = null;
-  showParked(null);
+  showUnparked();
   void notifyUnparked(flow, since);
   if (order !== null && why !== null) {
     flow.refused = { order, why };

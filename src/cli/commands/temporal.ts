@@ -66,7 +66,7 @@ async function setUp({ env, out }: CliContext): Promise<ExitCode> {
   } finally {
     await temporal.close();
   }
-  out(`The namespace ${temporal.namespace} has ${Object.keys(SEARCH_ATTRIBUTES).join(' and ')}.`);
+  out(`The namespace ${temporal.namespace} has ${Object.keys(SEARCH_ATTRIBUTES).join(', ')}.`);
   return EXIT.done;
 }
 

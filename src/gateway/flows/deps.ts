@@ -8,7 +8,6 @@ import type { CardIntake } from '../cards/card-intake.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { Settler } from '../dispatch/settler.js';
 import type { FlowWatch } from './flow-watch.js';
-import type { ParkedSince } from './parked-since.js';
 import type { TokenCheck } from '../http/bearer-token.js';
 import type { Budget } from '../http/budget.js';
 import type { TakePages } from '../http/rate-limit.js';
@@ -34,7 +33,6 @@ export interface FlowOperationDeps {
   readonly lookUp: LookUp | undefined;
   readonly reader: FlowReader;
   readonly watch: FlowWatch;
-  readonly parkedSince: ParkedSince;
   /** Of Temporal's lists. */
   readonly takePage: TakePages;
   readonly tokens: TokenCheck;

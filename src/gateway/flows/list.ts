@@ -5,6 +5,7 @@ import {
   FLOW_KINDS,
   FLOW_STATES,
   PARK_REASON_ATTRIBUTE,
+  PARKED_SINCE_ATTRIBUTE,
   PARK_REASONS,
   parseFlowId,
   STATE_ATTRIBUTE,
@@ -57,7 +58,7 @@ export const FlowList = z.object({
       amount: z.string().nullable().meta({ description: 'Null for flows that another Temporal client started.' }),
       currency: z.string().nullable(),
       reason: z.string().nullable().meta({ description: 'Why it is parked.' }),
-      since: z.iso.datetime().nullable().meta({ description: 'Since when; null if no worker answered in time.' }),
+      since: z.iso.datetime().nullable().meta({ description: 'Since when it is parked.' }),
       proposed: z
         .object({ action: z.string(), by: z.string(), expiresAt: z.iso.datetime() })
         .nullable()
@@ -105,10 +106,7 @@ async function pageOf(
     // Never more than fits: every flow of a page is either listed, or left out for good.
     const page: ServerPage = await nextPage(visibilityQuery(wanted), wanted.limit - flows.length, next);
     const listed = await inTurns(page.found, ASKED_AT_ONCE, (found) => flowOfRow(deps, found, wanted));
-    const there = listed.flatMap((flow, at) =>
-      flow === undefined ? [] : [{ flow, runId: page.found[at]?.runId ?? '' }],
-    );
-    flows.push(...(await withSince(deps, there)));
+    flows.push(...listed.filter((flow) => flow !== undefined));
     next = page.next;
     if (next === null || flows.length >= wanted.limit) break;
   }
@@ -231,22 +229,15 @@ async function flowOfRow(
     closedAt,
     ...moneyIn(found.memo),
     reason: state !== 'parked' ? null : terminated ? 'terminated' : (said ?? null),
-    since: terminated && state === 'parked' ? closedAt : null,
+    since: state !== 'parked' ? null : terminated ? closedAt : parkedSince(found),
     proposed: null,
     contradicted: false,
   };
 }
 
-/** Adds to parked flows since when they are parked. */
-async function withSince(
-  deps: FlowOperationDeps,
-  rows: readonly { readonly flow: ListedFlow; readonly runId: string }[],
-): Promise<readonly ListedFlow[]> {
-  const open = rows.filter(({ flow }) => flow.state === 'parked' && flow.since === null);
-  const since = await deps.parkedSince(open.map(({ flow, runId }) => ({ ...flow, runId })));
-  return rows.map(({ flow }) =>
-    flow.state === 'parked' ? { ...flow, since: flow.since ?? since.get(flow.flowId) ?? null } : flow,
-  );
+function parkedSince({ searchAttributes }: ListedExecution): string | null {
+  const [since] = searchAttributes[PARKED_SINCE_ATTRIBUTE] ?? [];
+  return since instanceof Date ? since.toISOString() : null;
 }
 
 type FlowFilter = Pick<ListQuery, 'kind' | 'state' | 'reason' | 'reference'>;
