@@ -9,6 +9,7 @@ import {
   inInbox,
   openDecisionBench,
   parked,
+  READING_MS,
   refused,
   resolve,
   startSend,
@@ -85,7 +86,10 @@ describe('a crypto send', () => {
   it('is not cancelled while the store is away, and is cancelled once that is back', async () => {
     const { handle } = await waiting('store-away');
     const voids = jest.spyOn(decisions.store.claims, 'voidAll').mockImplementation(away);
-    await expect(cancel(handle)).rejects.toMatchObject(refusal('store_unavailable'));
+    await Promise.all([
+      expect(cancel(handle)).rejects.toMatchObject(refusal('store_unavailable')),
+      decisions.bench.pass(READING_MS),
+    ]);
     voids.mockRestore();
     expect(await cancel(handle)).toEqual({ cancelled: true });
     expect((await ended(handle)).outcome).toMatchObject({ state: 'cancelled' });
@@ -102,7 +106,10 @@ describe('a crypto send', () => {
     const { handle } = await unknown('not-closed');
     await decisions.bench.pass(2 * MINUTE_MS);
     const closing = jest.spyOn(decisions.store.claims, 'closeNotExecuted').mockImplementation(away);
-    await expect(resolve(handle, 'close-not-executed')).rejects.toMatchObject(refusal('store_unavailable'));
+    await Promise.all([
+      expect(resolve(handle, 'close-not-executed')).rejects.toMatchObject(refusal('store_unavailable')),
+      decisions.bench.pass(READING_MS),
+    ]);
     closing.mockRestore();
     await resolve(handle, 'close-not-executed');
     expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });

@@ -195,12 +195,11 @@ export const plants = {
   ],
   'unknown-is-not-executed': [
     replacing<typeof rules>('workflows/core/rules.ts', {
-      RULES: (honest) =>
-        honest.RULES.map((rule) =>
-          rule.name === 'unknown'
-            ? { ...rule, follows: () => ({ steps: [], end: { state: 'failed', reason: 'not_executed' } }) }
-            : rule,
-        ),
+      ruleFor: (honest) => (v, without) => {
+        const rule = honest.ruleFor(v, without);
+        if (rule?.name !== 'unknown') return rule;
+        return { ...rule, follows: () => ({ steps: [], end: { state: 'failed', reason: 'not_executed' } }) };
+      },
     }),
   ],
   'their-refund-is-none': [

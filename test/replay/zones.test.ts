@@ -17,18 +17,17 @@ async function inZone(zone: string): Promise<InZone> {
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as InZone;
 }
 
-/** The second is never a whole number of hours from UTC, and has summer time. */
-describe.each([
-  ['UTC', 0],
-  ['Pacific/Chatham', 765],
-])('recorded histories, on the present workflows of a worker in %s', (zone, minutesFromUtc) => {
+/** Never a whole number of hours from UTC, in which they are recorded, and with summer time. */
+const ZONE = 'Pacific/Chatham';
+
+describe('recorded histories, on the present workflows of a worker in another zone', () => {
   it('replay, all of them, and times without a zone are in UTC', async () => {
     const recordings = await readRecordings();
-    const found = await inZone(zone);
+    const found = await inZone(ZONE);
     // A flow that parked before the deployment would stop here: keep the old way by `patched`, or record again if no
     // flow of that version runs anywhere.
     expect(found.broken).toEqual([]);
-    expect(found).toMatchObject({ minutesFromUtc, histories: recordings.length + 1 });
+    expect(found).toMatchObject({ minutesFromUtc: 765, histories: recordings.length + 1 });
     expect(found.lives).toEqual([30_000, 40_000, 3_630_000, 3_630_000, 3_630_000]);
   });
 });
