@@ -1,5 +1,7 @@
 import { isLoopback } from '../protocol/loopback.js';
 import type { Environment } from './environment.js';
+import { rolesIn } from '../protocol/permissions.js';
+import type { GatewayToken } from './gateway-tokens.js';
 import type { NetworkList } from './networks.js';
 import type { Settings } from './settings-shape.js';
 
@@ -170,6 +172,8 @@ const REFUSED: readonly Check[] = [
   },
 ];
 
+const startsFlows = ({ role }: GatewayToken): boolean => rolesIn(role).includes('flows');
+
 const doubt = (find: (settings: Settings) => boolean, sentence: string): Check => ({
   find: (settings) => (find(settings) ? sentence : undefined),
 });
@@ -196,6 +200,11 @@ const DOUBTFUL: readonly Check[] = [
   doubt(
     ({ unprovenRateLimit }) => unprovenRateLimit === 0,
     'UNPROVEN_RATE_LIMIT is 0: who guesses tokens, and strangers, have no limit.',
+  ),
+  doubt(
+    ({ gatewayTokens, referencePrefixes }) =>
+      referencePrefixes.size === 0 && new Set(gatewayTokens.filter(startsFlows).map(({ name }) => name)).size > 1,
+    'GATEWAY_REFERENCE_PREFIXES is not set, and several names start flows: each can use up the references of the others.',
   ),
   doubt(
     ({ webhookProfile }) => webhookProfile === 'unsigned',

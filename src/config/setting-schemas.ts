@@ -216,6 +216,27 @@ export const maxAmounts = () =>
     return limits;
   });
 
+/** `GATEWAY_REFERENCE_PREFIXES`: comma-separated `name=prefix`. None begins with another one. */
+export const referencePrefixes = () =>
+  z.string().transform((text, context): ReadonlyMap<string, string> => {
+    const prefixes = new Map<string, string>();
+    for (const [index, entry] of text.split(',').entries()) {
+      const at = entry.lastIndexOf('=');
+      const [name, prefix] = [entry.slice(0, at).trim(), entry.slice(at + 1).trim()];
+      const place = `entry ${index + 1}`;
+      const overlaps = [...prefixes.values()].some((one) => one.startsWith(prefix) || prefix.startsWith(one));
+      if (at < 1 || !PREFIX.test(prefix)) {
+        context.addIssue(`must be comma-separated name=prefix, such as shop-a=A-, and its ${place} is not`);
+      } else if (prefixes.has(name) || overlaps) {
+        context.addIssue(`has a name twice, or two prefixes of which one begins with the other, in its ${place}`);
+      } else prefixes.set(name, prefix);
+    }
+    return prefixes;
+  });
+
+/** The beginning of a reference. */
+const PREFIX = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,31}$/;
+
 const SLOTS = /^[1-9]\d{0,3}$/;
 
 /** `WORKER_SLOTS`: comma-separated `queue:number`. */

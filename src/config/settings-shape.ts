@@ -102,6 +102,8 @@ export interface Settings {
   readonly workerMetricsPort: number | undefined;
   /** The largest amount of one flow, by currency or token in capitals. The others have no limit. */
   readonly maxAmounts: ReadonlyMap<string, string>;
+  /** What the references of a caller's name begin with. */
+  readonly referencePrefixes: ReadonlyMap<string, string>;
   /** Which orders need a second person. */
   readonly fourEyes: FourEyes;
   /** Absolute path of the folder with all our state. */

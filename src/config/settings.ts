@@ -24,6 +24,7 @@ import {
   httpUrl,
   ipAddress,
   maxAmounts,
+  referencePrefixes,
   oneOf,
   otlpHeaders,
   buildId,
@@ -147,6 +148,7 @@ export function readSettings(given: Environment): Settings {
     workerProbePort: read('WORKER_PROBE_PORT', port().optional()),
     workerMetricsHost: read('WORKER_METRICS_HOST', ipAddress(), '127.0.0.1'),
     workerMetricsPort: read('WORKER_METRICS_PORT', fixedPort().optional()),
+    referencePrefixes: read('GATEWAY_REFERENCE_PREFIXES', referencePrefixes().optional()) ?? new Map(),
     maxAmounts: read('MAX_AMOUNTS', maxAmounts().optional()) ?? new Map(),
     fourEyes: {
       actions: read('FOUR_EYES', fourEyesActions().optional()) ?? (development ? [] : FOUR_EYES_BY_DEFAULT),

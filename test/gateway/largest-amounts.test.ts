@@ -98,7 +98,7 @@ describe('a request above a limit that was lowered', () => {
     const settings = readSettings({ MAX_AMOUNTS: 'CUSD:1' });
     const reader = { facts: () => Promise.resolve(undefined) };
     const checked = (reference: string) =>
-      checkedInput({ settings, reader, store }, 'crypto-send', sample('sendCrypto', reference).body);
+      checkedInput({ settings, reader, store }, { name: 'shop' }, 'crypto-send', sample('sendCrypto', reference).body);
     const [paid, unknown] = [newReference('paid'), newReference('unknown')];
     const key = { account: settings.serviceAccount, operation: 'sendCrypto', reference: paid };
     await store.claims.reserve(key, { owner: 'a', flowId: `crypto-send/${paid}`, fingerprint: 'f' });

@@ -65,7 +65,7 @@ async function startOrFind(
   body: unknown,
   reply: FastifyReply,
 ): Promise<{ readonly started: boolean; readonly view: Flow }> {
-  const { definition, input, address } = await checkedInput(deps, kind, body, `The input of ${kind}`);
+  const { definition, input, address } = await checkedInput(deps, caller, kind, body, `The input of ${kind}`);
   const { reference, flowId } = address;
   reply.request.flowId = flowId;
   const request = { definition, address, input };
@@ -100,6 +100,7 @@ export async function checkedInput(
   }: Pick<FlowOperationDeps, 'settings' | 'store'> & {
     readonly reader: Pick<FlowReader, 'facts'>;
   },
+  caller: Pick<Caller, 'name'>,
   kind: FlowKind,
   body: unknown,
   what?: string,
@@ -109,6 +110,7 @@ export async function checkedInput(
   checkCallbackUrl(settings, input);
   const address = flowAddress(kind, definition.referenceOf(input));
   if (address === undefined) throw new Refusal(400, 'The reference is not one of ours.');
+  requireOwnPrefix(settings, caller, definition, address.reference);
   const above = tooMuch(definition, input, settings.maxAmounts);
   if (above !== undefined && !(await isKnownFlow({ reader, store }, address.flowId))) {
     const { reference } = address;
@@ -119,6 +121,29 @@ export async function checkedInput(
     });
   }
   return { definition, input, address };
+}
+
+/**
+ * One reference is one flow, whoever's: a name with a prefix can neither be robbed of its references nor take another one's.
+ * What is only watched has a reference of the service's.
+ * @throws Refusal 400
+ */
+function requireOwnPrefix(
+  { referencePrefixes }: Pick<FlowOperationDeps['settings'], 'referencePrefixes'>,
+  caller: Pick<Caller, 'name'>,
+  { moneyOf, referenceMember }: Pick<FlowDefinition, 'moneyOf' | 'referenceMember'>,
+  reference: string,
+): void {
+  const own = moneyOf === undefined ? undefined : referencePrefixes.get(caller.name);
+  const isOthers = [...referencePrefixes].some(
+    ([name, prefix]) => name !== caller.name && reference.startsWith(prefix),
+  );
+  if (!isOthers && reference.startsWith(own ?? '')) return;
+  const message = isOthers ? 'begins with the prefix of another name' : `must begin with ${own}`;
+  throw new Refusal(400, `The reference ${message}. Nothing was sent.`, {
+    code: 'invalid_input',
+    errors: [{ path: referenceMember, message }],
+  });
 }
 
 /** A request that starts a flow, or finds the one that it started before. */

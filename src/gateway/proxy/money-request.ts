@@ -39,7 +39,7 @@ export async function moneyRequest(
   body: Readonly<Record<string, unknown>>,
 ): Promise<MoneyRequest> {
   const { kind, inputOf } = routeOf(name);
-  const checked = await checkedInput(deps, kind, withTimeScale(deps, inputOf(body)));
+  const checked = await checkedInput(deps, caller, kind, withTimeScale(deps, inputOf(body)));
   return { name, operation: operations[name], asker: asOrder(caller), ...checked };
 }
 

@@ -90,7 +90,8 @@ interface MoneyPost {
 
 async function money(deps: ProxyDeps, name: MoneyOperationName, post: MoneyPost): Promise<FastifyReply> {
   const value = await bodyOf(post.request).read();
-  const sent = sentReference(name, value, deps.newReference);
+  const prefix = deps.settings.referencePrefixes.get(post.caller.name) ?? '';
+  const sent = sentReference(name, value, () => prefix + deps.newReference());
   try {
     await submit(deps, name, checkedBody(name, value, sent), post);
     return post.reply;
