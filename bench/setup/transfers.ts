@@ -94,7 +94,8 @@ export const flowIdOfTransfer = (reference: string): string => `bridge-transfer/
 export function webhook(stack: Stack, reference: string, status: string): Buffer {
   const flowId = flowIdOfTransfer(reference);
   const body = JSON.stringify({
-    event: 'transaction.deposit.status.updated',
+    // Of no operation's name: a bridge transfer takes that of another one for a claim.
+    event: 'transaction.status.updated',
     data: {
       provider_reference_id: reference,
       status,
