@@ -4,7 +4,7 @@ import { followFile, type Live } from '../../config/secret-files.js';
 import type { Settings } from '../../config/settings-shape.js';
 import type { DeploymentStore } from '../../store/deployment.js';
 import { errorForLog } from '../http/refusal.js';
-import { remembered } from '../ops/remembered.js';
+import { keepFresh } from '../ops/remembered.js';
 
 export interface WebhookSecrets {
   readonly inForce: Live<readonly string[]>;
@@ -43,31 +43,33 @@ export function followWebhookSecrets(deps: {
       ),
   });
   const own: Live<readonly string[]> = (when) => secretsInForce(fromSetting(when), kept(when), nowMs());
-  const isSigned = remembered(monotonicMs, () => deployment.isSigned());
-  let known: 'noted' | 'missing' | undefined;
+  const failed = (error: unknown) =>
+    logger.warn({ error: errorForLog(error) }, 'whether the service signs its webhooks could not be asked or noted');
+  // An event does not wait for a store that hangs: then it is not stored either.
+  const ask = () => deployment.isSigned();
+  const isSigned = keepFresh({ ask, freshMs: ASKED_AGAIN_MS, patienceMs: ASKED_AGAIN_MS, monotonicMs, failed });
+  let isMissing = false;
+  let noted: Promise<void> | undefined;
   return {
     inForce: (when) => {
       const found = own(when);
-      return found.length === 0 && known !== undefined ? [NONE_IN_FORCE] : found;
+      return found.length === 0 && isMissing ? [NONE_IN_FORCE] : found;
     },
     async refresh() {
-      const has = own().length > 0;
-      if (has ? known === 'noted' : known !== undefined) return;
-      try {
-        if (has) await deployment.noteSigned();
-        else if (!(await isSigned())) return;
-        known = has ? 'noted' : 'missing';
-        if (!has) logger.error({ code: 'webhook_secrets_missing' }, MISSING);
-      } catch (error) {
-        logger.warn(
-          { error: errorForLog(error) },
-          'whether the service signs its webhooks could not be asked or noted',
-        );
+      if (own().length > 0) {
+        noted ??= deployment.noteSigned().catch((error: unknown) => {
+          noted = undefined;
+          failed(error);
+        });
+      } else if (!isMissing && (await isSigned()) === true) {
+        isMissing = true;
+        logger.error({ code: 'webhook_secrets_missing' }, MISSING);
       }
     },
   };
 }
 
+const ASKED_AGAIN_MS = 1_000;
 const MISSING =
   'the service signs its webhooks, and this gateway has no secret of it: it takes none that is signed, and believes none ' +
   'that is not. Set WEBHOOK_SECRETS here, too; or WEBHOOK_PROFILE=unsigned, if the service signs no more';
