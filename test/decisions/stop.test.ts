@@ -255,7 +255,7 @@ describe('a flow that moves nothing itself', () => {
     expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
   });
 
-  test('and whose first step was never done by its deadline parks, and expires once the store answers', async () => {
+  test('and whose first step was never done by its deadline parks; once the store is back the service is asked', async () => {
     const store = jest.spyOn(decisions.store.deployment, 'read').mockImplementation(away);
     const handle = await watching('never-begun', { deadlineSeconds: 60 });
     await until('the store to be tried', () => store.mock.calls.length > 0);
@@ -263,6 +263,8 @@ describe('a flow that moves nothing itself', () => {
     const code = 'never_asked';
     expect((await parked(handle)).parked).toMatchObject({ reason: 'step_failed', evidence: { code } });
     store.mockRestore();
-    expect((await ended(handle)).outcome).toMatchObject({ state: 'expired', reason: 'deadline_passed' });
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'no_decision');
+    expect(await resolve(handle, 'mark-completed')).toEqual({ accepted: true });
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'completed' });
   });
 });

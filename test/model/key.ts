@@ -25,6 +25,7 @@ export function keyOf(w: World): string {
       one.lookup && [one.lookup.says, isFresh(one.lookup.turn), one.lookup.askedAtMs >= known.deadlineAtMs],
       one.windowOver,
       [...one.words].sort(),
+      one.word,
       one.saidToExist,
       ahead(one.underWayUntilMs),
       ahead(one.askUntilMs),

@@ -66,7 +66,7 @@ const OFFRAMP: Life = {
     ],
     REFUND_FAILED: [['can', 'REFUNDED']],
   },
-  besides: { FAILED: 'REFUND_INVOICE_NEEDED' },
+  besides: { FAILED: 'REFUND_INVOICE_NEEDED', CRYPTO_NOT_RECEIVED: 'REFUND_INVOICE_NEEDED' },
 };
 
 const KYC: Life = {

@@ -54,6 +54,9 @@ const isSmooth = (setting: Setting, { left, nowMs, known, post }: World, most: B
 /** The service has what is a person's to mend. */
 const BEYOND_US: readonly Meaning[] = ['funds-held', 'refund-failed'];
 
+const isRefundAnnounced = ({ events }: World['known']): boolean =>
+  events.some((one) => isTrusted(one) && one.event.status === REFUND_INVOICE_NEEDED);
+
 /** Money that is owed, or held for nothing, is a person's to see to. */
 function brokenDebt({ plan }: Setting, { known, nowMs }: World): string | null {
   const v = view(known, plan, nowMs);
@@ -66,14 +69,16 @@ function brokenDebt({ plan }: Setting, { known, nowMs }: World): string | null {
   const isFailed = state.kind === 'ended' && state.meaning === 'refund-failed' && asked !== 'refund_failed';
   if (isHeld || isFailed) return `money is owed, and a person is asked: ${asked || 'nothing'}`;
   const owesRefund = request.words.some((word) => meaningOf(plan, false, word) === 'refund-pending');
-  if (!owesRefund || state.kind !== 'open' || v.is.hinted) return null;
+  const isMade = v.endings.includes('refunded') || v.endings.includes('completed');
+  const isForInvoice = asked === 'refund_invoice_ready' || asked === 'refund_invoice_needed';
+  if (isForInvoice && isMade) return `a refund was made, and a person is asked: ${asked}`;
+  if (!owesRefund || state.kind !== 'open' || v.is.hinted || isMade) return null;
   const { given = null, isHandedOver = false, isAwaited = false } = known.refundInvoice ?? {};
   const isGiven = given !== null && nowMs < given.expiresAtMs;
   if (isGiven && !isHandedOver && asked !== 'refund_invoice_ready')
     return 'a refund invoice is ready, and nobody is asked';
-  const isNeeded = known.events.some((one) => isTrusted(one) && one.event.status === REFUND_INVOICE_NEEDED);
   const isMissing = !isGiven && !isHandedOver && !isAwaited;
-  if (isNeeded && isMissing && asked !== 'refund_invoice_needed')
+  if (isRefundAnnounced(known) && isMissing && asked !== 'refund_invoice_needed')
     return 'the service asks for a refund invoice, and nobody is asked';
   return null;
 }
@@ -159,6 +164,7 @@ function brokenPark(setting: Setting, { known, nowMs, decision, post }: World): 
   const isProven =
     v.state.kind === 'ended' &&
     v.state.meaning !== 'refund-failed' &&
+    !(v.state.meaning === 'failed' && isRefundAnnounced(known)) &&
     v.mismatches.length === 0 &&
     v.claimed.length === 0 &&
     v.post.lookup !== 'other' &&
@@ -212,6 +218,9 @@ function brokenEnd(setting: Setting, w: World): string | null {
   const deniesMoney = end.state === 'failed' || end.state === 'expired' || end.state === 'cancelled';
   // What was made elsewhere goes on, whether or not it is followed.
   const isLeft = isElsewhere(setting) && end.reason !== (setting.plan.ends?.failed[0] ?? 'failed_at_service');
+  if (isElsewhere(setting) && end.state === 'expired') return 'what was made elsewhere is called expired';
+  if (end.reason === 'failed_at_service' && !byPerson && isRefundAnnounced(known))
+    return 'called failed, and a trusted event says that a refund is due';
   if (deniesMoney && !byPerson && !isLeft) {
     const hasFailed =
       request.words.some((word) => means(word, 'failed') && !isDeclined(word)) ||
@@ -370,6 +379,9 @@ function brokenOrder(setting: Setting, before: World, after: World): string | nu
     return `${action} is carried out against a proof`;
   if (action === 'mark-refunded' && isPaid && !isBack) return 'mark-refunded is carried out against a proof';
   if (action === 'mark-completed' && isBack) return 'mark-completed is carried out against a proof';
+  if (action === 'mark-failed' && after.post.flights.length > 0) return 'marked as failed with a POST on its way';
+  const isRead = after.known.inbox?.says === 'read' && after.known.inbox.turn >= after.known.turn - 1;
+  if (action === 'trust-settlement' && !isRead) return 'an event is vouched for, and the inbox was not read';
   if (action === 'cancel' && sentOf(after.post.claim) === 'unknown') return 'cancelled, and its claim was in sending';
   return null;
 }

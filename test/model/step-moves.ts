@@ -62,7 +62,8 @@ export function stepMoves(here: Here, step: Step): void {
       calm(`the status is looked up once: ${record?.ours === true ? record.word : says}`, () =>
         finish(followed(says, record?.ours === true ? record.word : null)),
       );
-      fault('the lookup cannot tell', () => noAnswer());
+      fault('the lookup cannot tell', () => finish(followed('cannot-tell', null)));
+      fault('nobody answers whether the lookup was made', () => noAnswer());
       refused();
       if (record !== null) fault('the lookup lags: not found', () => finish(followed('absent', null)));
       return;

@@ -161,12 +161,10 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     if (done?.became == null) throw orderRefused('flow_ended', 'The flow has ended.');
     if (done.became !== 'refused') return;
     const { code, text } = done.why ?? { code: 'flow_moved_on', text: MOVED_ON };
-    throw orderRefused(
-      code,
-      order.action === 'cancel'
-        ? `The flow cannot be cancelled: ${text}.`
-        : `${order.action} was not carried out: ${text}.`,
-    );
+    if (order.action === 'cancel') throw orderRefused(code, `The flow cannot be cancelled: ${text}.`);
+    // What is wrong with an invoice is a sentence of its own.
+    if (order.action === 'refund-invoice') throw orderRefused(code, text);
+    throw orderRefused(code, `${order.action} was not carried out: ${text}.`);
   }
 
   const newOrder = (action: Action, { actor, note = '' }: PersonOrder, more: Partial<NewOrder> = {}): NewOrder => ({

@@ -102,6 +102,8 @@ export interface Request {
   readonly windowOver: boolean;
   /** Status words that the lookup has shown, each once. */
   readonly words: readonly string[];
+  /** The one that it has shown last. */
+  readonly word: string | null;
   /** The service itself answered that it knows the reference. */
   readonly saidToExist: boolean;
   /** Until then a POST of it may be under way, ms. */
@@ -373,6 +375,7 @@ export const NOT_SENT: Request = {
   unaskable: null,
   windowOver: false,
   words: [],
+  word: null,
   saidToExist: false,
   underWayUntilMs: 0,
   askUntilMs: 0,

@@ -218,6 +218,7 @@ function readFirst(
       isRepeat: false,
       sent: sentBefore,
       byClaim: true,
+      shown: { why: 'an earlier run of the flow began to send it' },
       ...(repeat === undefined ? {} : { repeat }),
     },
     nowMs,
@@ -291,13 +292,16 @@ function lookedUp(known: Known, step: Step, found: Extract<Result, { of: 'ask' |
   const isNewWord =
     says !== before.lookup?.says && [says, before.lookup?.says].some((one) => one === 'other' || one === 'shown');
   const isProof =
-    claim !== before.claim || isNewWord || (found.isOther && !before.isOther) || before.unaskable !== null;
+    claim !== before.claim ||
+    isNewWord ||
+    (found.isOther && !before.isOther) ||
+    before.unaskable !== stillUnaskable(before, found.lookup);
   const next = withRequest(known, step.request, {
     claim,
     lookup: asReading(before, step, says, askedAtMs, isProof),
     windowOver: before.windowOver || found.windowOver,
     byClaim: false,
-    unaskable: null,
+    unaskable: stillUnaskable(before, found.lookup),
     isOther: before.isOther || found.isOther,
     shown: { ...before.shown, ...found.shown },
   });
@@ -323,6 +327,10 @@ function claimAfter(before: Request, found: Request['claim']): Request['claim'] 
 const stillShown = ({ lookup }: Request, says: LookupSays): LookupSays =>
   lookup?.says === 'shown' && says !== 'other' ? 'shown' : says;
 
+/** What could not be asked can be once it has answered. */
+const stillUnaskable = ({ unaskable }: Request, says: LookupSays): string | null =>
+  says === 'cannot-tell' ? unaskable : null;
+
 /** If it brought something new, a new turn begins, and it was not the last reading. */
 const asReading = ({ lookup }: Request, step: Step, says: LookupSays, askedAtMs: number, isProof: boolean) => ({
   says,
@@ -336,12 +344,13 @@ function followed(known: Known, step: Step, found: Extract<Result, { of: 'follow
   const { word } = found;
   const isNew = word !== null && !before.words.includes(word) && !isOneWordTooMany(before.words, word);
   const isOther = before.isOther || found.lookup === 'other';
-  const isProof = isNew || isOther !== before.isOther || before.unaskable !== null;
+  const isProof = isNew || isOther !== before.isOther || before.unaskable !== stillUnaskable(before, found.lookup);
   const says = isOther ? 'other' : stillShown(before, found.lookup);
   const next = withRequest(known, step.request, {
     lookup: asReading(before, step, says, askedAtMs, isProof),
     words: isNew ? [...before.words, word] : before.words,
-    unaskable: null,
+    word: word ?? before.word,
+    unaskable: stillUnaskable(before, found.lookup),
     isOther,
     shown: { ...before.shown, ...found.shown },
   });

@@ -1,5 +1,6 @@
 import type { OfframpInput } from '../../src/flows/offramp.js';
 import type { Cause } from '../../src/protocol/causes.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
 import { OFFRAMP_WORDS, REFUND_INVOICE_NEEDED } from '../../src/protocol/statuses.js';
 import { OFFRAMP_FIRST_LOOK_MS } from '../engine/policies.js';
 import type { GivenInvoice } from './known.js';
@@ -16,6 +17,13 @@ import { askOn, step } from './situation.js';
 
 const RULES: readonly Rule[] = [
   {
+    name: 'refund-announced',
+    says: 'The lookup says that nothing came in, and a trusted event announces a refund: a person decides.',
+    when: (v) =>
+      v.state.kind === 'ended' && v.state.meaning === 'failed' && v.ours.some(({ of }) => announces(of.event)),
+    follows: () => ({ steps: [], park: 'conflict' }),
+  },
+  {
     name: 'refund-invoice-ready',
     says: 'A checked refund invoice is there: a person hands it to the service before it expires.',
     when: (v) => isOwed(v) && !isNews(v) && readyInvoice(v) !== null && v.known.refundInvoice?.isHandedOver === false,
@@ -27,7 +35,7 @@ const RULES: readonly Rule[] = [
   {
     name: 'refund-invoice-needed',
     says: 'The service asks for an invoice to refund to: a person provides one.',
-    when: (v) => isOwed(v) && !isNews(v) && isAsked(v) && isMissing(v),
+    when: (v) => isOwed(v) && !isNews(v) && (isAsked(v) || wasGiven(v)) && isMissing(v),
     follows: (v) => ({ steps: askOn(v), park: 'refund_invoice_needed' }),
   },
 ];
@@ -74,14 +82,25 @@ export const offrampPlan: Plan = {
   },
 };
 
-/** By the lookup, which decides; and nothing more is proven. */
+/** By the lookup, which decides; and no trusted event says that it was made, or that the payment succeeded. */
 const isOwed = (v: View): boolean =>
-  v.is.refundPending && v.state.kind === 'open' && v.executed === 'shown' && !v.request.isOther;
+  v.is.refundPending &&
+  v.state.kind === 'open' &&
+  v.executed === 'shown' &&
+  !v.request.isOther &&
+  !v.endings.includes('refunded') &&
+  !v.endings.includes('completed');
 
 /** An event reports more than the lookup has shown: it is asked first. */
 const isNews = (v: View): boolean => v.is.hinted && !v.is.looked;
 
+/** FAILED alone does not: it may be said of one to which nothing came in. */
+const announces = ({ status }: FlowEvent): boolean => status === REFUND_INVOICE_NEEDED || status === 'REFUND_PENDING';
+
 const isAsked = ({ ours }: View): boolean => ours.some(({ of }) => of.event.status === REFUND_INVOICE_NEEDED);
+
+/** One that expired before it was handed over: another one is asked for. */
+const wasGiven = ({ known: { refundInvoice } }: View): boolean => refundInvoice?.given != null;
 
 /** The one that can still be paid. */
 function readyInvoice({ known: { refundInvoice }, nowMs }: View): GivenInvoice | null {
@@ -107,11 +126,11 @@ function whyNoInvoice(v: View): Cause | null {
 
 const NOT_OWED: Cause = { code: 'no_refund_owed', text: 'no refund over Lightning is owed now' };
 
-function evidenceOfNeeded({ known }: View) {
-  const { chain, token } = inputOf(known);
+function evidenceOfNeeded(v: View) {
+  const { chain, token } = inputOf(v.known);
   return {
-    ...refundAmounts(known),
-    reported: factsOfRefund(known),
+    ...refundAmounts(v),
+    reported: factsOfRefund(v),
     chain,
     token,
     next: 'provide a Lightning invoice over this amount by the update provideRefundInvoice',
@@ -122,7 +141,7 @@ function evidenceOfReady(v: View) {
   const { expiresAtMs: _expiresAtMs, ...shown } = v.known.refundInvoice?.given ?? {};
   return {
     ...shown,
-    ...refundAmounts(v.known),
+    ...refundAmounts(v),
     next: 'hand this invoice to the service, and then confirm that it was handed over',
   };
 }

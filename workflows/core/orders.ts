@@ -14,13 +14,7 @@ const isCancel = ({ order }: Ordered): boolean => order.action === 'cancel';
 const goesOn = (): Reply => ({});
 
 /** These end nothing and send nothing. */
-const HARMLESS: readonly string[] = [
-  'keep-waiting',
-  'accept-event',
-  'dismiss-event',
-  'trust-settlement',
-  'confirm-handed-over',
-];
+const HARMLESS: readonly string[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'confirm-handed-over'];
 
 export const ORDER_RULES: readonly OrderRule[] = [
   {
@@ -83,7 +77,7 @@ export const ORDER_RULES: readonly OrderRule[] = [
   },
   {
     name: 'order-reads-inbox',
-    says: 'Every order that ends or sends is checked against the inbox,',
+    says: 'Every other order is checked against the inbox,',
     when: ({ v }) => !v.is.inboxAsked,
     follows: ({ v }) => ({ steps: [readInbox(v)] }),
   },
@@ -100,6 +94,12 @@ export const ORDER_RULES: readonly OrderRule[] = [
     follows: ({ v }) => ({ steps: [v.executed === 'shown' ? lookAtStatus(v) : look(v)] }),
   },
   {
+    name: 'order-vouches',
+    says: 'A person vouches for an event, which counts as proven from then on.',
+    when: ({ order }) => order.action === 'trust-settlement',
+    follows: carryOut,
+  },
+  {
     name: 'order-against-proof',
     says: 'An order replaces missing proof, and never stands against proof.',
     when: (o) => whyNot(o) !== null,
@@ -107,7 +107,7 @@ export const ORDER_RULES: readonly OrderRule[] = [
   },
   {
     name: 'order-too-early',
-    says: 'While the POST may be under way, neither another send nor its closing is safe.',
+    says: 'While the POST may be under way, neither another send is safe, nor to say that it failed.',
     when: ({ v, order }) => v.is.underWay && IN_WINDOW.includes(order.action),
     follows: (o) => refuse(o, underWay(o.v)),
   },
@@ -134,7 +134,7 @@ const STEP_OF: Readonly<Partial<Record<string, Step['do']>>> = {
   'send-again': 'order-send',
   'close-not-executed': 'close',
 };
-const IN_WINDOW: readonly string[] = ['send-again', 'close-not-executed'];
+const IN_WINDOW: readonly string[] = ['send-again', 'close-not-executed', 'mark-failed'];
 
 const isAbout = ({ parked }: Known, { parkedSinceMs, action }: Pick<Order, 'parkedSinceMs' | 'action'>): boolean =>
   parked !== null && parked.sinceMs === parkedSinceMs && parked.actions.some((one) => one === action);

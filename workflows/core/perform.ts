@@ -323,7 +323,7 @@ async function follow(context: Context, step: Step, known: Known): Promise<Resul
   const isHinted = view(known, plan, Date.now()).is.hinted;
   const seldom =
     plan.lookEveryMs === undefined || isHinted ? {} : { atLeastMs: Math.ceil(plan.lookEveryMs * timeScale) };
-  const untilLookMs = isFirst ? plan.firstLookMs : (plan.lookEveryMs ?? 0);
+  const untilLookMs = isFirst ? plan.firstLookMs : isHinted ? 0 : (plan.lookEveryMs ?? 0);
   const reading = await acts(context, POLL, `Look up ${plan.noun}`).awaitStatus({
     flowId,
     input: known.prepared?.input,
@@ -487,7 +487,7 @@ async function lastWord(context: Context, step: Step, known: Known): Promise<Res
 
 async function checkInvoice(context: Context, step: Step, known: Known): Promise<Result> {
   const invoice = known.orders.find(({ id }) => id === step.order)?.invoice ?? '';
-  const question = { flowId: context.flowId, invoice, ...refundAmounts(known) };
+  const question = { flowId: context.flowId, invoice, ...refundAmounts(view(known, context.plan, Date.now())) };
   const store = acts(context, READ, 'Check the refund invoice', STORE_PATIENCE_MS);
   const verdict = await store.checkRefundInvoice(question);
   if (verdict.kind === 'bad')

@@ -3,21 +3,21 @@ import type { OfframpInput } from '../../src/flows/offramp.js';
 import { compareAmounts, toMsat } from '../../src/money.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import { REFUND_INVOICE_NEEDED } from '../../src/protocol/statuses.js';
-import { isTrusted } from './events.js';
 import type { Known } from './known.js';
+import type { View } from './plan.js';
 
 /** What the service reported about the refund when it asked for an invoice. */
-export const factsOfRefund = ({ events }: Known): Facts =>
-  events.find((one) => isTrusted(one) && one.event.status === REFUND_INVOICE_NEEDED)?.event.facts ?? {};
+export const factsOfRefund = ({ ours }: Pick<View, 'ours'>): Facts =>
+  ours.find(({ of }) => of.event.status === REFUND_INVOICE_NEEDED)?.of.event.facts ?? {};
 
 /** Only of a flow whose input was checked. */
 export const inputOf = ({ prepared }: Known): OfframpInput => prepared?.input as OfframpInput;
 
 /** What is due, and the most that may be sent back, in thousandths of a satoshi. */
-export function refundAmounts(known: Known) {
-  const { cryptoAmount, token } = inputOf(known);
+export function refundAmounts(v: View) {
+  const { cryptoAmount, token } = inputOf(v.known);
   return {
-    dueMsat: refundDueMsat({ cryptoAmount, token }, factsOfRefund(known)),
+    dueMsat: refundDueMsat({ cryptoAmount, token }, factsOfRefund(v)),
     mostMsat: toMsat(cryptoAmount, token),
   };
 }

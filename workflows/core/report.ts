@@ -3,7 +3,7 @@ import type { FlowReport, FlowView, Outcome, Parked, SubmitAnswer } from '../../
 import { isFinal } from '../../src/protocol/statuses.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
 import { brief, pick } from '../engine/event-book.js';
-import { factsOf } from './events.js';
+import { factsOf, meaningOf } from './events.js';
 import type { Known, Question } from './known.js';
 import type { End, Plan, Said, View } from './plan.js';
 import { eventResults, type Told } from './told.js';
@@ -72,15 +72,22 @@ function evidenceOf(v: View, frame: Frame, { reason, about }: Question): Evidenc
     return { words: wordsOf(v), claimed: claimed.map(({ of }) => brief(of.event)) };
   }
   if (reason !== 'step_failed') return postIn(v);
-  return { step: stepFailed(v), ...shownCause(whyFailed(v)), ...claimedOf(v) };
+  const words = wordsOf(v);
+  return {
+    step: stepFailed(v),
+    ...shownCause(whyFailed(v)),
+    ...(words.length === 0 ? {} : { words }),
+    ...claimedOf(v),
+  };
 }
 
 function mismatchIn({ known, mismatches, requestPlan }: View, { reference }: Frame, about: string | null): Evidence {
   const found = mismatches.find(({ of }) => of.event.id === about);
   if (found === undefined) return {};
-  const { event } = found.of;
+  const { event, said } = found.of;
   return {
-    event: { id: event.id, source: event.source, status: event.status, proof: event.proof },
+    // A person may have vouched for it before its figures were compared.
+    event: { id: event.id, source: event.source, status: event.status, proof: said === null ? event.proof : 'person' },
     differs: found.differs,
     theirs: pick(event.facts, found.differs),
     ours: pick({ reference, ...factsOf(known, requestPlan.name) }, found.differs),
@@ -102,7 +109,7 @@ function conflictIn(v: View): Evidence {
 const AT_DEADLINE: readonly ParkReason[] = ['no_settlement', 'unverified_settlement', 'no_decision', 'refund_pending'];
 const HELD: Cause = {
   code: 'funds_held',
-  text: 'the money was collected, and nothing shows that it was given back',
+  text: 'the money was collected, and no lookup shows that it was given back',
 };
 const VETOED: Cause = {
   code: 'unverified_event_against_it',
@@ -119,11 +126,14 @@ function stepFailed({ known, request }: View): string {
 function whyFailed(v: View): Cause {
   if (v.known.input === 'invalid') return { code: 'invalid_input', text: v.known.refusal?.detail ?? '' };
   if (v.request.unaskable !== null) return { code: 'cannot_be_asked', text: v.request.unaskable };
-  if (v.is.watches)
+  if (v.is.watches && v.known.input === 'unchecked')
     return { code: 'never_asked', text: 'it was started elsewhere, and could not be asked how it ended' };
+  if (v.is.inboxAsked && !v.is.inboxRead) return AWAY;
   if (v.is.reported) return { code: 'event_reports_it', text: 'a trusted event says that the service has it' };
-  return { code: 'store_unavailable', text: 'the store cannot say now whether money moved' };
+  return AWAY;
 }
+
+const AWAY: Cause = { code: 'store_unavailable', text: 'the store cannot say now whether money moved' };
 
 function postIn({ request, requestPlan, known }: View): Evidence {
   const { operation } = requestPlan;
@@ -174,7 +184,8 @@ function detailOf(plan: Plan, known: Known, { state, reason, order: id }: End, n
   const order = known.orders.find((one) => one.id === id);
   const by = order === undefined ? '' : `by ${order.actor}: ${order.note}`;
   const noun = plan.noun.charAt(0).toUpperCase() + plan.noun.slice(1);
-  const word = wordsOf(v).at(-1) ?? '';
+  const decides = v.state.kind === 'ended' ? v.state.meaning : null;
+  const word = wordsOf(v).findLast((one) => meaningOf(plan, v.request.maybeTwice, one) === decides) ?? '';
   const { rejection, why } = v.request.shown;
   if (reason === null) {
     if (order !== undefined) return `Marked as ${state} ${by}`;

@@ -43,7 +43,7 @@ const FIRST: readonly Rule[] = [
   {
     name: 'check',
     says: 'First the input is checked and the claims are read: an earlier run of the flow may have sent.',
-    when: (v) => v.known.input === 'unchecked' && (!v.is.overdue || v.is.reported || v.is.maybeSent),
+    when: (v) => v.known.input === 'unchecked' && (!v.is.overdue || v.is.reported || v.is.maybeSent || v.is.watches),
     follows: (v) =>
       v.is.overdue
         ? { steps: [step('check', '')], park: 'step_failed' }
@@ -337,6 +337,8 @@ function send({ requestPlan, request }: View): Step {
 function whyOverdue(v: View): ParkReason {
   if (v.plan.overdueAs !== undefined) return v.plan.overdueAs;
   if (v.is.refundPending) return 'refund_pending';
+  // A question that is shown stands: an event that proves nothing makes no other one of it.
+  if (v.known.parked?.reason === 'no_settlement') return 'no_settlement';
   const isClaimed = v.claimed.some(({ meaning }) => isFinal(meaning));
   return isClaimed && !v.is.hasLookup ? 'unverified_settlement' : 'no_settlement';
 }

@@ -3,7 +3,8 @@ import type { TimelineCode } from '../../src/protocol/vocabulary.js';
 import { withEntry } from '../engine/timeline.js';
 import { factsOf, isTrusted, saidBy } from './events.js';
 import type { Input, Known, Question, Request, StepName } from './known.js';
-import type { Plan, Said } from './plan.js';
+import type { Plan, Said, View } from './plan.js';
+import { refundAmounts } from './refund-amounts.js';
 import { requestOf, view } from './view.js';
 
 /** What people read of a flow besides what it knows: its story so far. It travels through continue-as-new. */
@@ -71,19 +72,23 @@ function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, now
         ];
       return isByOrder(before) ? [] : [DECIDED_MEANWHILE];
     case 'carried-out':
-      return noteOfOrder(after, input.order, (order) => ({
-        code: 'order-taken',
-        detail: `${order.action}: ${order.note}`,
-        by: order.actor,
-      }));
+      return [
+        ...noteOfOrder(after, input.order, (order) => ({
+          code: 'order-taken',
+          detail: `${order.action}: ${order.note}`,
+          by: order.actor,
+        })),
+        ...notesOfVouched(plan, after, input.order),
+      ];
     case 'refused':
+      // Of an invoice that is refused the reply says everything.
       return noteOfOrder(after, input.order, ({ action, actor }) =>
         action === 'cancel'
           ? { code: 'cancel-refused', detail: `cancel refused: ${input.why.text}`, by: actor }
           : { code: 'order-refused', detail: `${action} refused: ${input.why.text}`, by: actor },
       );
     case 'result':
-      return noteOfResult(before, input, nowMs);
+      return noteOfResult(plan, before, input, nowMs);
     case 'event':
     case 'order':
     case 'cancelled':
@@ -92,6 +97,22 @@ function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, now
       return input satisfies never;
   }
 }
+
+/** An event for which a person vouched counts from now on. */
+function notesOfVouched(plan: Plan, known: Known, id: string): readonly Note[] {
+  const { action, eventId } = known.orders.find((one) => one.id === id) ?? {};
+  if (action !== 'accept-event' && action !== 'trust-settlement') return [];
+  const said = saidOf(plan, known);
+  const vouched = said.find(({ of }) => of.event.id === eventId);
+  return vouched === undefined ? [] : noteOfEvent(plan, stageIn(plan, known), said, asProven(vouched));
+}
+
+/** Its figures are not held against it any more, if a person accepted them. */
+const asProven = ({ of, differs, ...said }: Said): Said => ({
+  ...said,
+  of: { ...of, event: { ...of.event, proof: 'person' } },
+  differs: of.said === 'accepted' ? [] : differs,
+});
 
 function notesOfExpiry({ parked }: Known, { reason }: Pick<Question, 'reason'>): readonly Note[] {
   return parked?.reason === 'refund_invoice_ready' && reason === 'refund_invoice_needed'
@@ -109,11 +130,12 @@ function isByOrder({ orders, parked }: Known): boolean {
 function noteOfOrder({ orders }: Known, id: string, note: (order: Known['orders'][number]) => Note): readonly Note[] {
   const order = orders.find((one) => one.id === id);
   // Of a cancel that is carried out the end says everything, and of an invoice its terms.
-  const isToldElsewhere = order?.action === 'cancel' || order?.action === 'refund-invoice';
-  return order === undefined || (isToldElsewhere && order.became === 'carried-out') ? [] : [note(order)];
+  const isToldElsewhere = order?.action === 'cancel' && order.became === 'carried-out';
+  return order === undefined || order.action === 'refund-invoice' || isToldElsewhere ? [] : [note(order)];
 }
 
 function noteOfResult(
+  plan: Plan,
   before: Known,
   { step, result }: Extract<Input, { is: 'result' }>,
   nowMs: number,
@@ -134,7 +156,9 @@ function noteOfResult(
     return [{ code: 'not-sent', detail: `not sent (${result.shown.why ?? ''})` }];
   if (result.of === 'check-invoice' && result.given !== null) {
     const { amountMsat, expiresAt } = result.given;
-    const detail = `a refund invoice over ${amountMsat} msat was given and checked; good until ${expiresAt}`;
+    const { dueMsat, mostMsat } = refundAmounts(view(before, plan, nowMs));
+    const unsure = dueMsat === null ? ` (how much is due is not known; ${mostMsat} msat came in)` : '';
+    const detail = `a refund invoice over ${amountMsat} msat was given and checked${unsure}; good until ${expiresAt}`;
     return [{ code: 'refund-invoice-given', detail, ...(order === undefined ? {} : { by: order.actor }) }];
   }
   if (result.of !== 'no-answer') return [];
@@ -190,8 +214,12 @@ function notesOfStatus(plan: Plan, before: Known, input: Input, after: Known, no
   const [then, now] = [view(before, plan, nowMs).executed, view(after, plan, nowMs).executed];
   const notes: Note[] = [];
   const stage = stageIn(plan, after);
-  if (now === 'shown' && then !== 'shown') notes.push(...notesOfShown(plan, after, is));
+  // An event had proven it before its answer came.
+  const isAnswered = was.claim !== 'answered' && was.lookup?.says !== 'shown' && is.claim === 'answered';
+  if (now === 'shown' && (then !== 'shown' || (isAnswered && !is.proofWritten)))
+    notes.push(noteOfShown(plan, after, is));
   else if (isNowUnknown(was, is, input)) notes.push(noteOfUnknown(plan, is));
+  if (isFollowed(after, is, now) && !isFollowed(before, was, then)) notes.push(...notesOfAnswer(plan, after, is));
   if (now === 'shown' && is.claim === 'void' && !(then === 'shown' && was.claim === 'void'))
     notes.push({ code: 'closed-and-reported', detail: 'its claim is closed, and a trusted event reports it' });
   return [
@@ -205,6 +233,15 @@ function notesOfStatus(plan: Plan, before: Known, input: Input, after: Known, no
   ];
 }
 
+/** The service has it, and its answer is known, or lost. */
+const isFollowed = ({ running }: Known, { byClaim }: Request, executed: View['executed']): boolean =>
+  executed === 'shown' && !byClaim && !running.some((step) => step.do === 'send');
+
+function notesOfAnswer({ noteOfAnswer }: Plan, { prepared }: Known, { shown: { answer } }: Request): readonly Note[] {
+  const [code, detail = ''] = noteOfAnswer?.(prepared?.input, answer) ?? [];
+  return code === undefined ? [] : [{ code, detail }];
+}
+
 type Stage = Pick<Note, 'stage'>;
 
 /** The furthest stage that a status so far has reached. */
@@ -216,20 +253,16 @@ function stageIn(plan: Plan, known: Known): Stage {
 }
 
 /** Its answer is known, or only an event proves that the service has it; or it was made elsewhere. */
-function notesOfShown(plan: Plan, known: Known, { claim, lookup, shown: { answer } }: Request): readonly Note[] {
-  const { noun, noteOfAnswer, requests } = plan;
+function noteOfShown(plan: Plan, known: Known, { claim, lookup }: Request): Note {
+  const { noun, requests } = plan;
   const watching = requests[0]?.watching;
-  if (watching !== undefined) return [{ stage: 'tracking', code: 'watching', detail: watching }];
+  if (watching !== undefined) return { stage: 'tracking', code: 'watching', detail: watching };
   const stage = { stage: 'tracking', ...stageIn(plan, known) };
   if (claim !== 'answered' && lookup?.says !== 'shown') {
     const detail = `a trusted event proves that the service has ${noun}`;
-    return [{ ...stage, code: 'proven', detail, by: 'service' }];
+    return { ...stage, code: 'proven', detail, by: 'service' };
   }
-  const [code, detail = ''] = noteOfAnswer?.(known.prepared?.input, answer) ?? [];
-  return [
-    { ...stage, code: 'accepted', detail: `${noun} accepted`, by: 'service' },
-    ...(code === undefined ? [] : [{ code, detail }]),
-  ];
+  return { ...stage, code: 'accepted', detail: `${noun} accepted`, by: 'service' };
 }
 
 const isNowUnknown = (was: Request, is: Request, input: Input): boolean =>

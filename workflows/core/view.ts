@@ -38,15 +38,17 @@ export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted)
   const mismatches = trusted.filter(
     ({ of, differs }) => differs.length > 0 && (of.said === null || of.said === 'trusted'),
   );
-  const words = [...request.words, ...ours.map(({ of }) => of.event.status)];
+  const seen = [...request.words, ...ours.map(({ of }) => of.event.status)];
   const claimed = said.filter(
-    ({ of, differs }) => !isTrusted(of) && of.said === null && (differs.length > 0 || !words.includes(of.event.status)),
+    ({ of, differs }) => !isTrusted(of) && of.said === null && (differs.length > 0 || !seen.includes(of.event.status)),
   );
 
   const watches = planted?.watches ?? requestPlan.watching !== undefined;
   const reportedByEvents = ours.map(({ meaning }) => meaning);
   const byEvents = plan.isOnlyHinted === true ? [] : reportedByEvents;
-  const byLookup = request.words.map((word) => meaningOf(plan, request.maybeTwice, word));
+  // Where the service may decide otherwise, its last word counts alone.
+  const words = plan.isOnlyHinted === true ? [request.word] : request.words;
+  const byLookup = words.map((word) => meaningOf(plan, request.maybeTwice, word));
   const proven = hasLookup ? byLookup : byEvents;
   const state = paymentStateOf(proven, hasLookup ? byEvents : []);
   // What cannot be compared yet stands against an order all the same.
