@@ -9,3 +9,4 @@ export { offramp } from './offramp.js';
 export { onramp } from './onramp.js';
 export { kycCheck } from './kyc-check.js';
 export { mobileMoneyWatch } from './mobile-money-watch.js';
+export { onChainWatch } from './on-chain-watch.js';

@@ -9,3 +9,4 @@ export { cardDepositFlow as 'card-deposit' } from './card-deposit.js';
 export { bankWithdrawalFlow as 'bank-withdrawal' } from './bank-withdrawal.js';
 export { kycCheckFlow as 'kyc-check' } from './kyc-check.js';
 export { mobileMoneyWatchFlow as 'mobile-money-watch' } from './mobile-money-watch.js';
+export { onChainWatchFlow as 'on-chain-watch' } from './on-chain-watch.js';

@@ -4,8 +4,8 @@ import { toWireNumber } from '../money.js';
 import { ONRAMP_WORDS, isFinal, classifyStatus, PAYMENT_WORDS, type Meaning } from '../protocol/statuses.js';
 import { ON_CHAIN_DEPOSIT_EVENT } from '../contract/events.js';
 import { fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
-import { asItIs, saysStatus, type FlowRead } from './service-interface.js';
-import { defineFlow, type EventReading } from './flow.js';
+import { asItIs, saysStatus, type FlowRead, type FlowReads } from './service-interface.js';
+import { defineFlow, type EventReading, type FlowDefinition } from './flow.js';
 import { readAmount } from '../readers/amount.js';
 import { readCode } from '../readers/code.js';
 import { plainAddress, readAddress } from '../readers/hash.js';
@@ -77,6 +77,25 @@ function onrampWord({ fiat, crypto: onchain, received }: OnrampLegs): string | n
   return sent === 'failed' || sent === 'refunded' ? `CRYPTO_${crypto}` : crypto;
 }
 
+/** Both legs, by both lookups: the service may know the payment before it knows of a transaction on a chain. */
+export const LEGS_LOOKUP = {
+  operation: 'getOnChainDeposit',
+  besides: {
+    operation: 'getMobileMoneyDeposit',
+    isNeeded: (record) => (record as { mobile_money?: unknown } | undefined)?.mobile_money == null,
+  },
+  read: (record, mobileMoney) => {
+    const legs = withMobileMoney(record, mobileMoney);
+    return { status: onrampStatus(legs), facts: onrampFacts(legs) };
+  },
+} as const satisfies FlowDefinition['status'];
+
+/** Reads of the service's own interface that are about the two legs. */
+export const LEGS_READS: FlowReads = {
+  getMobileMoneyDeposit: { words: PAYMENT_WORDS, said: saysStatus('reference_id', { completed: 'SUCCESSFUL' }) },
+  getOnChainDeposit: { words: ONRAMP_WORDS, said: saysLegs },
+};
+
 function excludes(one: Meaning | null, other: Meaning | null): boolean {
   return one !== null && other !== null && isFinal(one) && isFinal(other) && one !== other;
 }
@@ -87,7 +106,7 @@ const FIAT_EVENTS: readonly string[] = ['payment.confirmed', 'transaction.deposi
 const ONRAMP_EVENTS = ['transaction.onramp.status.updated', ON_CHAIN_DEPOSIT_EVENT, ...FIAT_EVENTS];
 
 /** Events of an onramp: one word for both legs, and the facts to compare. The lookup decides in any case. */
-function onrampEvent(body: unknown): EventReading | undefined {
+export function onrampEvent(body: unknown): EventReading | undefined {
   return callbackEvent(body, wordOf, factsOf);
 }
 
@@ -160,24 +179,10 @@ export const onrampFlow = defineFlow({
       }),
     },
   },
-  status: {
-    operation: 'getOnChainDeposit',
-    // The service may know the payment before it knows of a transaction on a chain.
-    besides: {
-      operation: 'getMobileMoneyDeposit',
-      isNeeded: (record) => (record as { mobile_money?: unknown } | undefined)?.mobile_money == null,
-    },
-    read: (record, mobileMoney) => {
-      const legs = withMobileMoney(record, mobileMoney);
-      return { status: onrampStatus(legs), facts: onrampFacts(legs) };
-    },
-  },
+  status: LEGS_LOOKUP,
   webhooks: ONRAMP_EVENTS,
   carriesOut: { createOnramp: asItIs },
-  reads: {
-    getMobileMoneyDeposit: { words: PAYMENT_WORDS, said: saysStatus('reference_id', { completed: 'SUCCESSFUL' }) },
-    getOnChainDeposit: { words: ONRAMP_WORDS, said: saysLegs },
-  },
+  reads: LEGS_READS,
   readEvent: onrampEvent,
   demo: {
     name: 'onramp',

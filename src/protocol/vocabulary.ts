@@ -17,6 +17,7 @@ const DEADLINE_SECONDS = {
   'bank-withdrawal': 3 * DAY_SECONDS, // Banks rest on weekends.
   'kyc-check': 7 * DAY_SECONDS, // People review a KYC record, and they rest on weekends.
   'mobile-money-watch': HOUR_SECONDS,
+  'on-chain-watch': CUSTOMER_PAYS_SECONDS,
 } as const;
 export type FlowKind = keyof typeof DEADLINE_SECONDS;
 export const FLOW_KINDS = Object.keys(DEADLINE_SECONDS) as readonly FlowKind[];

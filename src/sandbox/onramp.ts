@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { OnrampRequest } from '../contract/onramp.js';
+import { OnrampRequest } from '../contract/onramp.js';
 import { figures } from './bridge/quotes.js';
 import { feeOf, less } from './exchange.js';
 import type { FiatLeg } from './deposit/methods.js';
 import { customerKey, PAYMENT_CONFIRMED_EVENT, type PaymentStatus } from './deposit/payment.js';
 import { accounts, transfer } from './ledger.js';
-import type { Transaction } from './transactions/transactions.js';
+import type { Transaction, Transactions } from './transactions/transactions.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
 import type { Kind, Move, Notice } from './transactions/kind.js';
 
@@ -177,6 +177,23 @@ export const ONRAMP: Kind<OnrampRequest> = {
     return onramp.status === 'SUCCESS' ? [{ event: ON_CHAIN_EVENT, data: onChainEventData(onramp, at) }] : [];
   },
 };
+
+/** What another client of the service may ask for: no callback of ours. */
+export const OnChainDepositRequest = OnrampRequest.partial({ callbackUrl: true });
+
+/** An onramp of another client of the service: in the books it is none of this one's orders. Only control makes it. */
+export const ON_CHAIN_DEPOSIT: Kind<OnrampRequest> = {
+  ...ONRAMP,
+  operation: 'onChainDeposit',
+  title: 'On-chain deposit',
+  idPrefix: 'OCD',
+};
+
+/** The newest with this reference, whichever client made it. */
+export const onrampOf = (transactions: Transactions, reference: string): Transaction<OnrampRequest> | undefined =>
+  (transactions.ofReference(reference) as readonly Transaction<OnrampRequest>[]).find(({ operation }) =>
+    [ONRAMP.operation, ON_CHAIN_DEPOSIT.operation].includes(operation),
+  );
 
 /** The fiat leg of an onramp, without its status. */
 export function fiatLegOf({ body, figures: { fee = '0' } }: Transaction<OnrampRequest>): Omit<FiatLeg, 'status'> {

@@ -14,6 +14,7 @@ import { newReference } from '../harness/references.js';
 const WITHDRAWAL = 'transaction.withdrawal.status.updated';
 const DEPOSIT = 'transaction.deposit.status.updated';
 const ANY = 'transaction.status.updated';
+const ON_CHAIN = 'deposit.onchain.successful';
 
 describe('the labels of an account webhook by its content alone', () => {
   it.each([
@@ -48,6 +49,7 @@ describe('the labels of an account webhook by its content alone', () => {
   it.each([
     [{ event: DEPOSIT, data: { referenceId: 'r', status: 'SUCCESSFUL' } }],
     [{ event: WITHDRAWAL, data: { referenceId: 'r', status: 'SUCCESSFUL' } }],
+    [{ event: ON_CHAIN, data: { reference_id: 'r', status: 'SUCCESSFUL' } }],
     [{ event: WITHDRAWAL, data: { provider_reference_id: 'r', status: 'FAILED' } }],
     [{ reference_id: 'r', status: 'SUCCESSFUL' }],
   ])('leave it to the claims if several kinds are possible: %j', (body) =>
@@ -163,6 +165,23 @@ describe('the flow of an account webhook, by the claims,', () => {
       fingerprint: 'f',
     });
     expect(await match(DEPOSIT)).toEqual(found('mobile-money-watch'));
+  });
+
+  it('is the onramp that was sent, refused or not, for an on-chain deposit; else the one that only watches it', async () => {
+    expect(await match(ON_CHAIN)).toEqual(found('on-chain-watch'));
+    await sent('onramp', 'createOnramp');
+    expect(await match(ON_CHAIN)).toEqual(found('onramp'));
+    await refused('createOnramp');
+    expect(await match(ON_CHAIN)).toEqual(found('onramp'));
+  });
+
+  it('is the onramp for the other events of an on-chain deposit, whether it was sent or not', async () => {
+    const data = { referenceId: reference, status: 'PENDING', mobile_money_status: 'PENDING' };
+    const name = 'transaction.onramp.status.updated';
+    const matched = () => createWebhookMatch(store.claims)({ event: name, data });
+    expect(await matched()).toMatchObject({ flowId: `onramp/${reference}`, reference });
+    await sent('onramp', 'createOnramp');
+    expect(await matched()).toMatchObject({ flowId: `onramp/${reference}`, reference });
   });
 
   it('is none if no claim is there and several kinds are possible', async () => {

@@ -13,5 +13,8 @@ export const KINDS: readonly NamedKind[] = await Promise.all(
   }),
 );
 
+/** Records of what the sandbox's control starts, as another client of the service would. */
+export const ELSEWHERE: readonly string[] = KINDS.flatMap(({ begunBy, record }) => (begunBy ? [record] : []));
+
 export const likeKinds = (like: KindUnderTest['like']): readonly NamedKind[] =>
   KINDS.filter((kind) => kind.like === like);

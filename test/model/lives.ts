@@ -82,6 +82,11 @@ const KYC: Life = {
   },
 };
 
-const LIVES: Readonly<Partial<Record<FlowKind, Life>>> = { onramp: ONRAMP, offramp: OFFRAMP, 'kyc-check': KYC };
+const LIVES: Readonly<Partial<Record<FlowKind, Life>>> = {
+  onramp: ONRAMP,
+  'on-chain-watch': ONRAMP,
+  offramp: OFFRAMP,
+  'kyc-check': KYC,
+};
 
 export const lifeOf = (kind: FlowKind): Life => LIVES[kind] ?? PAYMENT;

@@ -18,7 +18,7 @@ export interface Space {
 /** One with a lookup and one without: these show what is of every kind. */
 const KINDS = ['crypto-send', 'bank-withdrawal'] as const;
 /** Each shows what is its own. */
-const OTHERS = ['card-deposit', 'onramp', 'offramp', 'kyc-check', 'mobile-money-watch'] as const;
+const OTHERS = ['card-deposit', 'onramp', 'offramp', 'kyc-check', 'mobile-money-watch', 'on-chain-watch'] as const;
 
 type Bounds = Omit<Space, 'kind'>;
 const of = (kind: Space['kind'], ...bounds: readonly Bounds[]): readonly Space[] =>
@@ -56,6 +56,7 @@ export const WHOLE: readonly Space[] = [
   ...of('card-deposit', bounds(1, 1, 1), bounds(2, 0, 1), bounds(3, 0, 0), bounds(1, 0, 1, SETTINGS[0])),
   ...of('kyc-check', bounds(2, 1, 1)),
   ...of('mobile-money-watch', bounds(2, 1, 1)),
+  ...of('on-chain-watch', bounds(2, 1, 1)),
 ];
 
 /** `npm run model -- --deep`: hours. */

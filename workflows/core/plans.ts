@@ -4,6 +4,7 @@ import { cardDepositPlan } from './card-deposit.js';
 import { cryptoSendPlan } from './crypto-send.js';
 import { kycCheckPlan } from './kyc-check.js';
 import { mobileMoneyWatchPlan } from './mobile-money-watch.js';
+import { onChainWatchPlan } from './on-chain-watch.js';
 import { offrampPlan } from './offramp.js';
 import { onrampPlan } from './onramp.js';
 import type { Plan } from './plan.js';
@@ -18,4 +19,5 @@ export const PLANS = {
   'bank-withdrawal': bankWithdrawalPlan,
   'kyc-check': kycCheckPlan,
   'mobile-money-watch': mobileMoneyWatchPlan,
+  'on-chain-watch': onChainWatchPlan,
 } as const satisfies Readonly<Record<string, Plan>>;

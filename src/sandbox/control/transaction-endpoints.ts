@@ -4,6 +4,7 @@ import type { Database } from '../database.js';
 import type { Announce } from '../deliveries/announce.js';
 import type { History } from '../history.js';
 import { OFFRAMP } from '../offramp.js';
+import { ON_CHAIN_DEPOSIT, OnChainDepositRequest } from '../onramp.js';
 import { badMembers, Refusal, unknownReference } from '../refusal.js';
 import type { Input } from '../transactions/lifecycle.js';
 import type { Transaction } from '../transactions/transactions.js';
@@ -31,6 +32,19 @@ export function createTransactionEndpoints(
     const [transaction] = transactions.ofReference(reference, operation);
     if (transaction === undefined) throw unknownReference('Transaction', reference);
     return transaction;
+  }
+
+  /** As another client of the service would. */
+  async function begin(kind: Parameters<typeof admit>[0], body: { readonly referenceId: string }) {
+    const outcome = await database.write(() =>
+      admit(kind, {
+        body,
+        reference: body.referenceId,
+        answer: ({ id, reference }) => ({ message: `${kind.title} created`, data: { id, reference } }),
+      }),
+    );
+    if (outcome instanceof Refusal) throw outcome;
+    return outcome.data;
   }
 
   const apply = (reference: string, operation: string | undefined, input: Input) =>
@@ -75,17 +89,14 @@ export function createTransactionEndpoints(
       summary:
         'Creates one as another client of the service would: {referenceId, amount, currency, phoneNumber, callbackUrl?, …}',
       input: MobileMoneyRequest,
-      async handle({ input: body }) {
-        const outcome = await database.write(() =>
-          admit(MOBILE_MONEY, {
-            body,
-            reference: body.referenceId,
-            answer: ({ id, reference }) => ({ message: 'Mobile money deposit created', data: { id, reference } }),
-          }),
-        );
-        if (outcome instanceof Refusal) throw outcome;
-        return outcome.data;
-      },
+      handle: ({ input: body }) => begin(MOBILE_MONEY, body),
+    }),
+    endpoint({
+      method: 'POST',
+      path: '/on-chain-deposits',
+      summary: 'Creates one as another client of the service would: the body of `createOnramp`, `callbackUrl` optional',
+      input: OnChainDepositRequest,
+      handle: ({ input: body }) => begin(ON_CHAIN_DEPOSIT, body),
     }),
     endpoint({
       method: 'POST',

@@ -1,5 +1,5 @@
 import type { OnrampRequest } from '../../contract/onramp.js';
-import { fiatStatusOf, fiatLegOf, ONRAMP } from '../onramp.js';
+import { fiatStatusOf, fiatLegOf, onrampOf } from '../onramp.js';
 import type { LiveSettings } from '../settings.js';
 import { wordOf } from '../transactions/lifecycle.js';
 import type { ReferenceNumbers, Transaction, Transactions } from '../transactions/transactions.js';
@@ -41,7 +41,7 @@ export function createFiatLegs(deps: {
         const fee = deposit.figures['fee'] ?? '0';
         return show(deposit, { phoneNumber, network, amount, currency, fee, callbackUrl, status: deposit.status });
       }
-      const [onramp] = transactions.ofReference(reference, ONRAMP.operation) as readonly Transaction<OnrampRequest>[];
+      const onramp = onrampOf(transactions, reference);
       // A bank checkout is no mobile money; `getOnChainDeposit` shows its fiat leg all the same.
       if (onramp === undefined || (onramp.body.mobileMoney === undefined && onramp.body.bankCheckout !== undefined)) {
         return undefined;

@@ -1,8 +1,7 @@
-import type { OnrampRequest } from '../../contract/onramp.js';
 import { customerKey } from '../deposit/payment.js';
-import { ONRAMP, onChainLeg } from '../onramp.js';
+import { ONRAMP, onChainLeg, onrampOf } from '../onramp.js';
 import type { Admit } from '../transactions/admit.js';
-import type { ReferenceNumbers, Transactions, Transaction } from '../transactions/transactions.js';
+import type { ReferenceNumbers, Transactions } from '../transactions/transactions.js';
 import type { FiatLegs } from '../deposit/fiat-legs.js';
 import { unknownReference } from '../refusal.js';
 import { CARD_DEPOSIT, type KeptCardDeposit, BANK_CHECKOUT } from '../deposit/methods.js';
@@ -40,7 +39,7 @@ export function createGetOnChainDeposit(deps: {
 }): Handler<'getOnChainDeposit'> {
   const { transactions, fiatLegs } = deps;
   return ({ param }) => {
-    const [onramp] = transactions.ofReference(param, ONRAMP.operation) as readonly Transaction<OnrampRequest>[];
+    const onramp = onrampOf(transactions, param);
     if (onramp === undefined) return unknownReference('On-chain deposit', param);
     return {
       message: 'On-chain deposit found',

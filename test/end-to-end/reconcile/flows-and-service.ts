@@ -1,16 +1,9 @@
+import { ELSEWHERE } from '../../harness/kinds.js';
 import { decided, decisionsOf, startedFlows } from './driver.js';
 import { contentOf } from './events.js';
 import { groupBy } from './group-by.js';
 import { digest, parsed } from './json.js';
-import {
-  canBeLookedUp,
-  ELSEWHERE,
-  MONEY,
-  recordOperation,
-  REFUND_SUFFIX,
-  paymentStateOf,
-  type PaymentState,
-} from './kinds.js';
+import { canBeLookedUp, MONEY, recordOperation, REFUND_SUFFIX, paymentStateOf, type PaymentState } from './kinds.js';
 import { heldOf } from './money.js';
 import { postedEvents } from './posted-events.js';
 import type { FlowFact, Violation, Witnesses } from './witnesses.js';

@@ -44,9 +44,6 @@ export function referenceIn(kind: string): string {
 /** For a bridge transfer, whose refund is a send of our own. */
 export const REFUND_SUFFIX = '.refund';
 
-/** What the sandbox's control starts, as another party would. */
-export const ELSEWHERE: readonly string[] = KINDS.flatMap(({ begunBy, record }) => (begunBy ? [record] : []));
-
 /** The operation whose record shows how a flow of the kind has ended. */
 export const recordOperation = (kind: string): string => OF_KIND.get(kind)?.record ?? kind;
 

@@ -1,7 +1,8 @@
+import { ELSEWHERE } from '../../harness/kinds.js';
 import { units } from './amounts.js';
 import { decided, type Order, ordersOf, paymentsOf } from './driver.js';
 import { at } from './json.js';
-import { ELSEWHERE, POST_OF, REFUND_SUFFIX } from './kinds.js';
+import { POST_OF, REFUND_SUFFIX } from './kinds.js';
 import type { Execution, ExecutionFact, Violation, Witnesses } from './witnesses.js';
 
 /** I3, I13: amount, currency and receiver of each execution are what the driver ordered; nothing else is executed. */

@@ -1,7 +1,8 @@
+import { ELSEWHERE } from '../../harness/kinds.js';
 import { decided } from './driver.js';
 import { groupBy } from './group-by.js';
 import { at, parsed } from './json.js';
-import { ELSEWHERE, POST_OF, POST_OF_PATH, referenceIn, REFUND_SUFFIX } from './kinds.js';
+import { POST_OF, POST_OF_PATH, referenceIn, REFUND_SUFFIX } from './kinds.js';
 import type { Execution, Violation, Witnesses } from './witnesses.js';
 
 const key = ({ operation, reference }: Execution) => `${operation} ${reference}`;

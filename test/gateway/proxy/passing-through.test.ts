@@ -3,7 +3,7 @@ import { operations } from '../../../src/contract/index.js';
 import { flowOf } from '../../../src/flows/index.js';
 import { callerOf, invoiceBody, PATHS, sample, type Caller } from './caller.js';
 import { SERVICE_TOKEN } from '../../harness/fixed.js';
-import { likeKinds } from '../../harness/kinds.js';
+import { likeKinds, type NamedKind } from '../../harness/kinds.js';
 import { newReference } from '../../harness/references.js';
 import { type Stack, withStack } from '../../end-to-end/stack.js';
 
@@ -83,39 +83,49 @@ describe('what passes through the proxy:', () => {
     }
   });
 
-  it('the flow reports both legs of an onramp if the service is silent', async () => {
-    const made = await reference('createOnramp');
-    expect((await stack.get(`/flows/onramp/${made}/wait?timeoutSeconds=300`)).body['state']).toBe('completed');
-    await stack.control('POST', '/faults', { operation: 'getOnChainDeposit', kind: 'error-before', first: 1 });
-    expect(await shop.get(`/api/v3/deposit/on-chain/status/${made}`)).toMatchObject({
-      status: 200,
-      body: {
-        data: {
-          mobile_money: { reference_id: made, status: 'SUCCESSFUL' },
-          onchain: { status: 'SUCCESSFUL', crypto_received_status: 'SUCCESSFUL' },
-        },
-      },
-    });
-  });
-
-  it.each(likeKinds('watched'))(
-    'the record of a $kind comes from its flow where the service has none',
+  it.each(['onramp', 'on-chain-watch'])(
+    'a flow of kind %s reports both legs if the service is silent',
     async (kind) => {
-      const made = newReference('watched');
-      const begun = kind.begunBy?.(made);
-      await stack.control('POST', '/scenarios', { reference: made, ending: 'completed', operation: kind.record });
-      if (begun !== undefined) await stack.control('POST', begun.path, begun.body);
-      await shop.post(`/flows/${kind.kind}`, { ...kind.input(made), timeScale: 0.002 });
-      const { body } = await stack.get(`/flows/${kind.kind}/${made}/wait?timeoutSeconds=300`);
-      expect(body['state']).toBe('completed');
-      const { operation } = flowOf(kind.kind).status ?? { operation: 'getKycStatus' };
-      await stack.control('POST', '/faults', { operation, kind: 'error-before', first: 1 });
-      expect(await shop.get(operations[operation].path.replace(/\{\w+\}/, made))).toMatchObject({
+      const made = kind === 'onramp' ? await reference('createOnramp') : await watched(onChainWatch);
+      expect((await stack.get(`/flows/${kind}/${made}/wait?timeoutSeconds=300`)).body['state']).toBe('completed');
+      await stack.control('POST', '/faults', { operation: 'getOnChainDeposit', kind: 'error-before', first: 1 });
+      expect(await shop.get(`/api/v3/deposit/on-chain/status/${made}`)).toMatchObject({
         status: 200,
-        body: { data: { status: kind.open.rest.at(-1) } },
+        body: {
+          data: {
+            mobile_money: { reference_id: made, status: 'SUCCESSFUL' },
+            onchain: { status: 'SUCCESSFUL', crypto_received_status: 'SUCCESSFUL' },
+          },
+        },
       });
     },
   );
+
+  const [onChainWatch, ...withOneStatus] = likeKinds('watched').toSorted(
+    (a, b) => Number(b.kind === 'on-chain-watch') - Number(a.kind === 'on-chain-watch'),
+  );
+
+  async function watched(kind: NamedKind | undefined): Promise<string> {
+    if (kind === undefined) throw new TypeError('there is no such kind');
+    const made = newReference('watched');
+    const begun = kind.begunBy?.(made);
+    await stack.control('POST', '/scenarios', { reference: made, ending: 'completed', operation: kind.record });
+    if (begun !== undefined) await stack.control('POST', begun.path, begun.body);
+    await shop.post(`/flows/${kind.kind}`, { ...kind.input(made), timeScale: 0.002 });
+    return made;
+  }
+
+  it.each(withOneStatus)('the record of a $kind comes from its flow where the service has none', async (kind) => {
+    const made = await watched(kind);
+    const { body } = await stack.get(`/flows/${kind.kind}/${made}/wait?timeoutSeconds=300`);
+    expect(body['state']).toBe('completed');
+    const { operation } = flowOf(kind.kind).status ?? { operation: 'getKycStatus' };
+    await stack.control('POST', '/faults', { operation, kind: 'error-before', first: 1 });
+    expect(await shop.get(operations[operation].path.replace(/\{\w+\}/, made))).toMatchObject({
+      status: 200,
+      body: { data: { status: kind.open.rest.at(-1) } },
+    });
+  });
 
   it('an invoice that is being generated is no 404', async () => {
     const made = newReference('generating');

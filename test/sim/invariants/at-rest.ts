@@ -1,3 +1,4 @@
+import { ELSEWHERE } from '../../harness/kinds.js';
 import type { Journal } from '../driver/driver.js';
 import type { Delivered } from '../world/deliveries.js';
 import type { WireEntry } from '../world/service-port.js';
@@ -66,7 +67,7 @@ function asOrdered({ book, journal, wire }: RestFacts): readonly Violation[] {
   return book.executions().flatMap(({ operation, reference, amount, currency }) => {
     const order = ordered.find((one) => one.operation === operation && one.reference === reference);
     const what = `${operation} of ${reference}`;
-    if (order === undefined) return operation === 'mobileMoneyDeposit' ? [] : [violation('I13', what, 'no such order', `${amount} ${currency}`)]; // prettier-ignore
+    if (order === undefined) return ELSEWHERE.includes(operation) ? [] : [violation('I13', what, 'no such order', `${amount} ${currency}`)]; // prettier-ignore
     const isRefund = reference.endsWith('.refund');
     const isAmount = isRefund ? units(amount) <= units(order.amount) : units(amount) === units(order.amount);
     const found: Violation[] = [];
