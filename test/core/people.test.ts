@@ -29,7 +29,7 @@ const INVOICE = { invoice: 'ln', amountMsat: '1', paymentHash: 'ab', payee: 'cd'
 
 /** A flow of this plan, whose steps end as the test says. */
 function flowOf(plan: Plan, input: unknown = {}) {
-  const [{ name = '' } = {}] = plan.requests;
+  const name = plan.requests[0]?.name ?? '';
   let nowMs = 0;
   let known: Known = newKnown([name], { ...TIMES, graceMs: plan.graceMs }, 0);
   let told: Told = newTold(0);

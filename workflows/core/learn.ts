@@ -1,8 +1,8 @@
 import type { Cause } from '../../src/protocol/causes.js';
 import type { ClaimSays, LookupSays, SentBefore } from '../../src/protocol/decisions.js';
-import { MAX_UNTRUSTED, openedIdOf, unopenedIdOf } from '../../src/protocol/events.js';
+import { openedIdOf } from '../../src/protocol/events.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
-import { isOneWordTooMany, wordsOfSameEnding } from '../../src/protocol/statuses.js';
+import { isOneWordTooMany } from '../../src/protocol/statuses.js';
 import {
   NOT_SENT,
   type Action,
@@ -18,6 +18,7 @@ import {
   type Result,
   type Step,
 } from './known.js';
+import { inNewTurn, leaveEvents, takeEvents } from './take-events.js';
 
 /** Adds one input to what is known. It judges nothing, and never throws. */
 export function learn(known: Known, input: Input, nowMs: number): Known {
@@ -46,7 +47,6 @@ export function learn(known: Known, input: Input, nowMs: number): Known {
   }
 }
 
-const MAX_NOT_TAKEN = 200;
 /** Orders that are done with, and that are kept. */
 const MAX_ORDERS = 20;
 
@@ -66,42 +66,6 @@ const withOrder = (known: Known, id: string | undefined, change: Partial<Order>)
   ...known,
   orders: known.orders.map((order) => (order.id === id ? { ...order, ...change } : order)),
 });
-
-const inNewTurn = (known: Known): Known => ({ ...known, turn: known.turn + 1 });
-
-function takeEvents(known: Known, came: readonly FlowEvent[], nowMs: number): Known {
-  return came.reduce((now, event) => takeEvent(now, event, nowMs), known);
-}
-
-function takeEvent(known: Known, event: FlowEvent, nowMs: number): Known {
-  const { events } = known;
-  // One that it has taken need not be decrypted again.
-  if (events.some(({ event: { id } }) => id === event.id || id === openedIdOf(event.id))) return known;
-  if (!event.trusted && isOneTooMany(known, event)) return known;
-  const isRepeated = Object.values(known.requests).some(
-    ({ words }) => event.status !== null && words.includes(event.status),
-  );
-  const unopened = unopenedIdOf(event.id);
-  const kept = events.filter((earlier) => earlier.event.id !== unopened);
-  return inNewTurn({ ...known, events: [...kept, { event, atMs: nowMs, isRepeated, said: null }] });
-}
-
-/** Anyone may post untrusted events. The first of each ending is always kept: it may hold something back. */
-function isOneTooMany({ events }: Known, { status }: FlowEvent): boolean {
-  const untrusted = events.filter(({ event }) => !event.trusted);
-  if (untrusted.length < MAX_UNTRUSTED) return false;
-  const words = wordsOfSameEnding(status);
-  return words.length === 0 || untrusted.some(({ event }) => words.includes(event.status ?? ''));
-}
-
-/** More untrusted events than a flow keeps prove nothing, and must not keep it from its end. */
-function leaveEvents(known: Known, came: readonly FlowEvent[]): Known {
-  const isKept = (id: string): boolean => known.events.some(({ event }) => openedIdOf(event.id) === openedIdOf(id));
-  const left = came.map(({ id }) => openedIdOf(id)).filter((id) => !isKept(id) && !known.notTaken.includes(id));
-  return left.length === 0
-    ? known
-    : inNewTurn({ ...known, notTaken: [...known.notTaken, ...left].slice(-MAX_NOT_TAKEN) });
-}
 
 function takeOrder(known: Known, order: NewOrder): Known {
   if (known.orders.some(({ id }) => id === order.id)) return known;
