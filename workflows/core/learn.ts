@@ -1,7 +1,6 @@
 import type { Cause } from '../../src/protocol/causes.js';
 import type { ClaimSays, LookupSays, SentBefore } from '../../src/protocol/decisions.js';
 import { openedIdOf } from '../../src/protocol/events.js';
-import type { FlowEvent } from '../../src/protocol/messages.js';
 import { isOneWordTooMany } from '../../src/protocol/statuses.js';
 import {
   NOT_SENT,
