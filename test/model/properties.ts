@@ -129,6 +129,12 @@ function brokenStep(setting: Setting, { known, nowMs }: World): string | null {
   const isHinted = v.is.hinted && !v.is.looked && v.executed === 'shown' && !v.is.overdue && known.input === 'valid';
   if (runs('follow') && isHinted && known.parked === null && known.orders.every(({ became }) => became !== null))
     return 'an event reports an end, and the lookup is not asked at once';
+  const { stop: tried } = known;
+  const isUnanswered = tried?.says === 'no-answer' && tried.turn === known.turn;
+  const isTriedAgain = known.running.some(
+    (step) => step.do === 'void' && step.isParked !== true && step.stop === tried?.for && step.order === undefined,
+  );
+  if (isUnanswered && tried.order === null && isTriedAgain) return 'the store does not answer, and nobody is asked';
   if (known.running.some((step) => step.do === 'void' && step.isParked === true && step.order !== undefined))
     return 'a cancel waits for the store for as long as that is away';
   return null;
