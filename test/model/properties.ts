@@ -8,6 +8,7 @@ import { view, mayBeSent, requestOf } from '../../workflows/core/view.js';
 import { isOfCopy } from './here.js';
 import {
   claimReading,
+  hasUnjudged,
   isElsewhere,
   isLookup,
   meaningIn,
@@ -313,6 +314,10 @@ export function brokenMove(setting: Setting, before: World, after: World): strin
   const isNewQuestion = shown !== null && shown.sinceMs !== before.known.parked?.sinceMs;
   if (isNewQuestion && isAtDeadline && (after.known.inbox?.askedAtMs ?? -1) < after.known.deadlineAtMs)
     return 'a person is asked at the deadline, and the inbox was not read since';
+  const send = before.known.running.find((step) => step.do === 'send');
+  const isMarked = before.attempt?.does !== 'post' && after.attempt?.does === 'post';
+  if (send !== undefined && isMarked && hasUnjudged(before, send.reviewed))
+    return 'a claim is marked, and the inbox holds a trusted event that was not judged';
   const begun = after.known.running.filter(({ id }) => !before.known.running.some((one) => one.id === id));
   if (begun.some((step) => step.do === 'send') && after.nowMs >= after.known.deadlineAtMs)
     return 'a send is begun after the deadline';

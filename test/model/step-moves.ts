@@ -193,8 +193,8 @@ function recorded({ setting, w }: Here): World {
 }
 
 /** By the store's clock: a claim that went to `sending` since may be under way. */
-function window({ setting, request, w }: Here, step: Step): { windowMs: number; sentUntilMs: number } {
-  const isUnguarded = request.answer === 'duplicate' || setting.worldPlant === 'close-in-window';
+function window({ request, w }: Here, step: Step): { windowMs: number; sentUntilMs: number } {
+  const isUnguarded = request.answer === 'duplicate';
   return { windowMs: isUnguarded ? 0 : SETTLE_MS, sentUntilMs: isUnguarded ? w.nowMs : (step.beganAtMs ?? w.nowMs) };
 }
 
@@ -294,5 +294,5 @@ const result = ({ setting }: Here, next: World, isDone: boolean): Result => ({
   of: 'void',
   isDone,
   claims: { [requestPlanOf(setting).name]: claimReading(next.post.claim) },
-  events: next.inbox,
+  events: setting.worldPlant === 'void-unguarded' ? [] : next.inbox,
 });

@@ -82,7 +82,6 @@ export const WORLD_PLANTS = {
   'void-unguarded': 'The transaction that voids the claims does not look at the inbox.',
   'void-anything': 'It voids a claim in `sending`, too.',
   'mark-unguarded': 'A claim is marked although a trusted event is in the inbox.',
-  'close-in-window': 'A claim is closed, or opened for another send, while its POST may be under way.',
   'one-miss': 'One lookup that shows nothing makes a refusal final.',
   unfenced: 'A forgotten worker marks a claim that is void.',
 } as const;

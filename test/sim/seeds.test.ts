@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';
 import { createTally, failureText } from './report.js';
 import { simulate } from './simulate.js';
 import { bundlePath, workflowsOf } from './workflows.js';
@@ -36,7 +37,7 @@ describe(`the simulation by its first ${COUNT} seeds`, () => {
   );
 
   test('plays every kind, with each sort of fault', () => {
-    expect(new Set([...tally.endings.keys()].map((ending) => ending.split(' ')[0])).size).toBe(10);
+    expect(new Set([...tally.endings.keys()].map((ending) => ending.split(' ')[0])).size).toBe(FLOW_KINDS.length);
     for (const fault of FAULTS) expect([...tally.faults.keys()]).toContain(fault);
   });
 });
