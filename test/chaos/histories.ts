@@ -168,13 +168,19 @@ function idsOfSignal(event: HistoryEvent, keys: PayloadKeys): readonly string[] 
 
 interface SealedPayload {
   readonly data?: Uint8Array | null;
+  readonly metadata?: Readonly<Record<string, Uint8Array>> | null;
 }
+
+/** The member of a payload's metadata that names the workflow for which it is sealed. */
+const SEALED_FOR = 'encryption-flow-id';
 
 const Payload = proto.temporal.api.common.v1.Payload;
 
 /** @throws Error if it does not open */
-export function openPayload({ data }: SealedPayload, keys: PayloadKeys): unknown {
-  const plain = Payload.decode(openSealedBytes(data ?? new Uint8Array(), ['payload', NAMESPACE], keys));
+export function openPayload({ data, metadata }: SealedPayload, keys: PayloadKeys): unknown {
+  const named = metadata?.[SEALED_FOR];
+  const place = ['payload', NAMESPACE, ...(named === undefined ? [] : [Buffer.from(named).toString('utf8')])];
+  const plain = Payload.decode(openSealedBytes(data ?? new Uint8Array(), place, keys));
   const text = Buffer.from(plain.data).toString('utf8');
   return text === '' ? undefined : (JSON.parse(text) as unknown);
 }

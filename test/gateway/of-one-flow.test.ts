@@ -2,7 +2,7 @@ import type { Payload } from '@temporalio/common';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { callbackCapability } from '../../src/flows/capability.js';
 import { FLOW_ID } from '../../src/temporal/payload-codec.js';
-import { sample } from '../gateway/proxy/caller.js';
+import { sample } from './proxy/caller.js';
 import { newReference } from '../harness/references.js';
 import { openStack, type StackWithGateway } from '../harness/stack.js';
 import { until } from '../harness/until.js';
