@@ -121,15 +121,21 @@ export function stepMoves(here: Here, step: Step): void {
     }
     case 'last-word': {
       const isGuarded = hasUnjudged(w, step.reviewed);
-      const [claim = w.post.claim] = closedByOrder([w.post.claim], { nowMs: w.nowMs, guarded: isGuarded });
+      const { action } = w.known.orders.find(({ id }) => id === step.order) ?? {};
+      const windowMs = action === 'mark-failed' ? SETTLE_MS : 0;
+      const claims = [w.post.claim];
+      const after = closedByOrder(claims, { nowMs: w.nowMs, guarded: isGuarded, windowMs });
+      const [claim = w.post.claim] = after;
       const closed = isElsewhere(setting) ? w.post.claim : claim;
       const next = { ...w, post: { ...w.post, claim: closed }, read: w.inbox.length };
-      const isClosed = !isGuarded;
-      calm(`the claims are to be closed by the order: ${isClosed ? 'done' : 'not, an event came'}`, () =>
-        finish(
-          { of: 'last-word', isClosed, why: isClosed ? null : { code: 'event_came', text: '' } },
-          isClosed ? next : w,
-        ),
+      const isClosed = after !== claims;
+      calm(
+        `the claims are to be closed by the order: ${isClosed ? 'done' : 'not, an event came, or a POST is under way'}`,
+        () =>
+          finish(
+            { of: 'last-word', isClosed, why: isClosed ? null : { code: 'event_came', text: '' } },
+            isClosed ? next : w,
+          ),
       );
       // It is tried until the store answers.
       if (isClosed) fault('the claims are closed by the order, and that is not answered', () => next);

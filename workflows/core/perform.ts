@@ -481,6 +481,8 @@ async function lastWord(context: Context, step: Step, known: Known): Promise<Res
     order: { actor: order?.actor ?? '', note: order?.note ?? '' },
     against,
     reviewedEventIds: step.reviewed ?? [],
+    // Nothing is called failed that may be executed yet, also if the flow knows of no POST.
+    ...(action === 'mark-failed' ? { windowMs: known.settleMs } : {}),
   });
   return { of: 'last-word', isClosed: why === null, why };
 }
