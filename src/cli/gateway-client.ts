@@ -19,8 +19,8 @@ interface GatewayAccess {
 /**
  * The gateway's address and token: `GATEWAY_URL` and `TOWLINE_TOKEN`; without them, the gateway of this machine's
  * settings and the development token. Tokens never come by the command line, which other users can see. A token that
- * the process was given goes to another machine only if the process was given its address, too: a folder that somebody
- * else made may have a file `.env`.
+ * the process was given goes to another machine only if the process was given its address, too: a folder that another
+ * person made may have a file `.env`.
  * @throws CliError, SettingsError
  */
 export function gatewayAccess({ env: given, fromFile }: Pick<CliContext, 'env' | 'fromFile'>): GatewayAccess {

@@ -1,21 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { array, assert, asyncProperty, constantFrom, infiniteStream, nat } from 'fast-check';
 import { cryptoSendPlan } from '../../workflows/core/crypto-send.js';
-import { newKnown, type Known, type Result, type Step } from '../../workflows/core/known.js';
+import { newKnown, PLAIN_SEND, type Known, type Result, type Step } from '../../workflows/core/known.js';
 import { createLoop, type Host, type Loop } from '../../workflows/core/loop.js';
 import { requestOf } from '../../workflows/core/view.js';
 
 const SETTLE_MS = 90_000;
 const DEADLINE_MS = 3_600_000;
 const TIMES = { timeScale: 1, patienceMs: 120_000, settleMs: SETTLE_MS, graceMs: 0, deadlineMs: DEADLINE_MS };
-const NOTHING = {
-  unwritten: false,
-  isOther: false,
-  afterMs: 0,
-  isRepeat: false,
-  sent: null,
-  repeat: 'unknown',
-} as const;
 
 type Pending = { readonly step: Step; readonly settle: (result: Result) => void };
 
@@ -94,7 +86,7 @@ const CHECKED: Result = {
   claims: {},
   events: [],
 };
-const ACCEPTED: Result = { of: 'send', answer: 'accepted', shown: {}, ...NOTHING };
+const ACCEPTED: Result = { ...PLAIN_SEND, answer: 'accepted' };
 const followed = (word: string): Result => ({ of: 'follow', lookup: 'shown', word, shown: {} });
 
 describe('the loop of a flow', () => {
@@ -134,7 +126,7 @@ describe('the loop of a flow', () => {
     const { loop } = start(temporal);
     await temporal.turn();
     await temporal.result('check', CHECKED);
-    const unknown: Result = { of: 'send', answer: 'unknown', shown: {}, ...NOTHING };
+    const unknown: Result = { ...PLAIN_SEND, answer: 'unknown' };
     await temporal.result('send', unknown);
     expect(temporal.running()).toEqual(['ask']);
     // A trusted event proves it: the window is not waited for any more.
@@ -271,7 +263,7 @@ function answerTo(what: Step['do'], choice: number): Result {
     case 'check':
       return CHECKED;
     case 'send':
-      return choice % 2 === 0 ? ACCEPTED : { of: 'send', answer: 'unknown', shown: {}, ...NOTHING };
+      return choice % 2 === 0 ? ACCEPTED : { ...PLAIN_SEND, answer: 'unknown' };
     case 'ask':
     case 'look':
       return {

@@ -5,6 +5,7 @@ import { bankCheckoutPlan } from '../../workflows/core/bank-checkout.js';
 import { cryptoSendPlan } from '../../workflows/core/crypto-send.js';
 import {
   newKnown,
+  PLAIN_SEND,
   type Action,
   type Input,
   type Known,
@@ -61,8 +62,8 @@ function flowOf(plan: Plan, input: unknown = {}) {
     ends,
     codes: () => told.timeline.map(({ code }) => code),
     event: (event: FlowEvent) => take({ is: 'event', event }),
-    answered: (answer: unknown = {}) => ends('send', { ...SENT, answer: 'accepted', shown: { answer } }),
-    unanswered: () => ends('send', { ...SENT, answer: 'unknown', shown: { why: 'it was lost' } }),
+    answered: (answer: unknown = {}) => ends('send', { ...PLAIN_SEND, answer: 'accepted', shown: { answer } }),
+    unanswered: () => ends('send', { ...PLAIN_SEND, answer: 'unknown', shown: { why: 'it was lost' } }),
     looksUp: (word: string) => ends('follow', { of: 'follow', lookup: 'shown', word, shown: {} }),
     at(ms: number) {
       nowMs = ms;
@@ -90,15 +91,6 @@ function flowOf(plan: Plan, input: unknown = {}) {
   return flow;
 }
 
-const SENT = {
-  of: 'send',
-  repeat: 'unknown',
-  isRepeat: false,
-  unwritten: false,
-  isOther: false,
-  afterMs: 0,
-  sent: null,
-} as const;
 const claim = (status: string, id = status): FlowEvent => ({ ...trusted(status), id, trusted: false, proof: null });
 const LIGHTNING = { chain: 'LIGHTNING', token: 'SAT', cryptoAmount: '21' };
 

@@ -8,7 +8,7 @@ import {
   type PostSays,
 } from '../../src/protocol/attempt.js';
 import { after, isRepeat, sentOf, whyNotMarked, type Operation } from '../../src/protocol/claim-table.js';
-import type { Answer, Step } from '../../workflows/core/known.js';
+import { PLAIN_SEND, type Answer, type Step } from '../../workflows/core/known.js';
 import { executed, type Here } from './here.js';
 import { trueLookup } from './step-moves.js';
 import {
@@ -46,7 +46,7 @@ export function attemptMoves(here: Here, step: Step): void {
   const begun = (world: World): World => ({ ...world, attempt: begunAttempt(terms) });
   const isByGateway = requestPlanOf(setting).byGateway === true;
   const over = (answer: 'not-sent' | 'gone', next: World): World =>
-    here.finish(step, { ...NOT_SENT, answer }, { ...next, attempt: null });
+    here.finish(step, { ...PLAIN_SEND, answer }, { ...next, attempt: null });
   // Its gateway makes one attempt, and what that needs is gone with it.
   const lost = (): World => {
     const left = { ...w, post: abandoned(w, step) };
@@ -197,17 +197,6 @@ function postMoves(
   fault('sent twice on the way: the second one is refused for its reference', () => heard('refused-reference', onward));
   if (isLookup(setting)) fault('sent twice on the way: the second one is refused', () => heard('refused', onward));
 }
-
-const NOT_SENT = {
-  of: 'send',
-  repeat: 'unknown',
-  isRepeat: false,
-  unwritten: false,
-  isOther: false,
-  afterMs: 0,
-  sent: null,
-  shown: {},
-} as const;
 
 const OUTCOMES: Readonly<Record<string, Answer>> = { contradicted: 'held-back' };
 

@@ -341,6 +341,18 @@ export type Result =
   /** Its patience is over; it may have been done. */
   | { readonly of: 'no-answer' };
 
+/** What a send reports besides its answer if there is nothing particular about it. */
+export const PLAIN_SEND = {
+  of: 'send',
+  repeat: 'unknown',
+  isRepeat: false,
+  unwritten: false,
+  isOther: false,
+  afterMs: 0,
+  sent: null,
+  shown: {},
+} as const satisfies Omit<Extract<Result, { of: 'send' }>, 'answer'>;
+
 export type Input =
   | { readonly is: 'event'; readonly event: FlowEvent }
   | { readonly is: 'order'; readonly order: NewOrder }

@@ -14,6 +14,7 @@ import type {
   StatusReading,
   StepTerms,
   SubmitOutcome,
+  Windows,
 } from '../../activities/types.js';
 import type { CardDepositInput } from '../../src/flows/card-deposit.js';
 import type { OtherRecord } from '../../src/flows/echoes.js';
@@ -43,7 +44,7 @@ import {
 } from '../engine/policies.js';
 import { AT_LEAST_MS } from '../engine/waits.js';
 import { differences, factsOf } from './events.js';
-import type { ForPersons, Known, Request, Result, Step } from './known.js';
+import { PLAIN_SEND, type ForPersons, type Known, type Request, type Result, type Step } from './known.js';
 import type { Plan, RequestPlan } from './plan.js';
 import { refundAmounts } from './refund-amounts.js';
 import { requestOf, view } from './view.js';
@@ -143,6 +144,8 @@ function termsOf({ prepared }: Known, name: string): StepTerms {
   return terms;
 }
 
+const windowsOf = ({ prepared, settleMs }: Known): Windows => prepared?.windows ?? { settleMs };
+
 const claimsOf = ({ prepared }: Known): readonly ClaimRef[] =>
   Object.values(prepared?.steps ?? {}).map(({ claim }) => claim);
 
@@ -155,10 +158,10 @@ async function check(context: Context): Promise<Result> {
 
 async function send(context: Context, step: Step, known: Known): Promise<Result> {
   const { flowId, plan } = context;
-  const { claim } = termsOf(known, step.request);
-  const windows = known.prepared?.windows ?? { settleMs: known.settleMs };
   if (plan.requests.some(({ name, byGateway }) => name === step.request && byGateway === true))
     return sendByGateway(context, step, known);
+  const { claim } = termsOf(known, step.request);
+  const windows = windowsOf(known);
   const outcome = await acts(context, submitPolicy(SUBMIT, windows), `Send ${plan.noun}, under its claim`).submitStep({
     flowId,
     step: step.request,
@@ -175,7 +178,7 @@ async function send(context: Context, step: Step, known: Known): Promise<Result>
 async function sendByGateway(context: Context, step: Step, known: Known): Promise<Result> {
   const { flowId, plan, timeScale } = context;
   const { claim } = termsOf(known, step.request);
-  const windows = known.prepared?.windows ?? { settleMs: known.settleMs };
+  const windows = windowsOf(known);
   const input = known.prepared?.input as CardDepositInput;
   const taskQueue = input.cardToken.slice(0, input.cardToken.indexOf('.'));
   const scheduleToStartTimeout = Math.max(CARD_WORKER_START_MS, Math.ceil(CARD_LIFE_MS * timeScale));
@@ -206,18 +209,7 @@ const answered = (
   answer: SendResult['answer'],
   shown: Partial<ForPersons> = {},
   more: Partial<SendResult> = {},
-): SendResult => ({
-  of: 'send',
-  answer,
-  repeat: 'unknown',
-  isRepeat: false,
-  unwritten: false,
-  isOther: false,
-  afterMs: 0,
-  sent: null,
-  shown,
-  ...more,
-});
+): SendResult => ({ ...PLAIN_SEND, answer, shown, ...more });
 
 function sent(outcome: SubmitOutcome): SendResult {
   switch (outcome.kind) {

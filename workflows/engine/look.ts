@@ -1,5 +1,4 @@
 import { condition } from '@temporalio/workflow';
-import { isFinal } from '../../src/protocol/statuses.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { LAST_LOOK, POLL, SETTLE_PATIENCE_MS } from './policies.js';
 import { observed, within } from './waits.js';
@@ -12,8 +11,6 @@ import type { Resolution } from './messages.js';
 /** Looks the payment up until its status is one that is not known yet: one activity, however long it takes. */
 export function pollStatus(flow: Flow, payment: Payment, plan: TrackPlan, firstLookMs: number, isParked = false) {
   const ignoredStatuses = payment.words.filter((word) => !saidByEvent(payment, plan, word));
-  const isHinted = payment.words.some((word) => isFinal(meaningOf(payment, plan, word)));
-  const seldom = plan.lookEveryMs === undefined || isHinted ? {} : { atLeastMs: flow.scaled(plan.lookEveryMs) };
   return observed(() =>
     act(POLL, `Look up ${plan.noun}`, flow.timeScale).awaitStatus({
       flowId: payment.lookUpAs ?? flow.flowId,
@@ -22,7 +19,6 @@ export function pollStatus(flow: Flow, payment: Payment, plan: TrackPlan, firstL
       firstLookMs,
       timeScale: flow.timeScale,
       isParked,
-      ...seldom,
     }),
   );
 }

@@ -1,12 +1,4 @@
-import type {
-  PaidReading,
-  StatusReading,
-  StepTerms,
-  Pin,
-  SubmitOutcome,
-  Windows,
-  Facts,
-} from '../../activities/types.js';
+import type { PaidReading, StatusReading, StepTerms, Pin, Windows, Facts } from '../../activities/types.js';
 import { paymentStateOf, type PaymentState } from '../../src/protocol/decisions.js';
 import {
   isFinal,
@@ -17,7 +9,7 @@ import {
 } from '../../src/protocol/statuses.js';
 import type { OtherRecord } from '../../src/flows/echoes.js';
 import { isUnread, type FlowEvent, type SubmitAnswer } from '../../src/protocol/messages.js';
-import type { EndReason, ParkReason, TimelineCode } from '../../src/protocol/vocabulary.js';
+import type { TimelineCode } from '../../src/protocol/vocabulary.js';
 import { unlessStopped } from './stop.js';
 import { checkInput } from './activities.js';
 import { handleEvents, whoSays, type EventRules, differences } from './evidence.js';
@@ -37,42 +29,25 @@ export interface TrackPlan {
   readonly stages?: readonly (readonly [stage: string, words: readonly string[]])[];
   /** Keeps data of trusted events besides their statuses. Issues no commands. */
   readonly onEvent?: (payment: Payment, event: FlowEvent) => void;
-  /** A decision of its own that the kind may wait for in between. */
-  readonly waitStep?: WaitStep;
   /** If no lookup confirms a failure: how long to wait for an event that contradicts it, ms. @default not at all */
   readonly failureGraceMs?: number;
   /** If the service has a record before the POST: whether a status can only occur after it. */
   readonly proves?: (word: string | null) => boolean;
-  /** Interval between lookups while no event reports a final status, ms. @default the cadence of polling */
-  readonly lookEveryMs?: number;
   /** True: events trigger a lookup, and cannot contradict anything, because the service may decide otherwise. */
   readonly isOnlyHinted?: boolean;
   /** True: others can do it too, so that no event is only a hint. */
   readonly byOthersToo?: boolean;
-  /** Why it parks at the deadline. @default by what was claimed about the settlement */
-  readonly overdue?: ParkReason;
-  /** The sentences of its ends, if it is not a payment. */
-  readonly ends?: { readonly succeeded: string; readonly failed: readonly [reason: EndReason, detail: string] };
 }
 
 /** How one kind's payment is submitted, and then followed. */
 export interface PaymentPlan extends TrackPlan {
   /** Name of its submission in the kind's definition. */
   readonly step: string;
-  /** Sends its POST, if another worker than the flow's own must do that. */
-  readonly send?: (flow: Flow, payment: Payment, terms: StepTerms) => Promise<SubmitOutcome>;
   /**
    * If it was refused, or given up before it was sent: whether it was paid in another way, and is to be followed.
    * @default no
    */
   readonly paidAllTheSame?: (flow: Flow, payment: Payment) => Promise<boolean>;
-  /** False: what a send needs is gone after the first one, so not even a person can order another. @default true */
-  readonly sendAgain?: boolean;
-}
-
-export interface WaitStep {
-  isDue(payment: Payment): boolean;
-  decide(flow: Flow, payment: Payment, plan: TrackPlan): Promise<void>;
 }
 
 /** One payment in the making, of any kind that its definition describes. Travels through continue-as-new. */
@@ -107,8 +82,6 @@ export interface Payment extends Evidence {
   otherRecord?: OtherRecord;
   /** Flow id by which it is looked up, if that is not the flow's own. */
   lookUpAs?: string;
-  /** For an offramp whose refund goes to a Lightning invoice. */
-  refund?: RefundInvoice;
 }
 
 export interface PaymentCarried {
@@ -245,23 +218,4 @@ function noteStatus(
   const stage = stageReached(payment, plan);
   if (stage === undefined) flow.note(code, detail, by);
   else flow.enter(stage, code, detail, by);
-}
-
-/** Travels through continue-as-new. */
-export interface RefundInvoice {
-  readonly asked: boolean;
-  /** What the service reported about the refund's amount. */
-  readonly facts: Facts;
-  readonly given: GivenInvoice | null;
-  readonly handedOver: boolean;
-}
-
-export interface GivenInvoice {
-  readonly invoice: string;
-  readonly amountMsat: string;
-  readonly paymentHash: string;
-  /** Public key of the node that it pays. */
-  readonly payee: string;
-  readonly expiresAt: string;
-  readonly expiresAtMs: number;
 }

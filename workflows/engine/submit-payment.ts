@@ -70,13 +70,16 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
     noun: plan.noun,
     async send(unasked) {
       // Bounded by the deadline, by submitUntilDeadline around Post.send.
-      const outcome = await (plan.send?.(flow, payment, terms) ??
-        act(submitPolicy(SUBMIT, payment.windows), `Send ${plan.noun}, under its claim`, flow.timeScale).submitStep({
-          ...order(),
-          unasked,
-          reviewedEventIds: reviewedEvents(flow, payment),
-          mostMs: payment.windows.postMs,
-        }));
+      const outcome = await act(
+        submitPolicy(SUBMIT, payment.windows),
+        `Send ${plan.noun}, under its claim`,
+        flow.timeScale,
+      ).submitStep({
+        ...order(),
+        unasked,
+        reviewedEventIds: reviewedEvents(flow, payment),
+        mostMs: payment.windows.postMs,
+      });
       if (outcome.kind === 'done-elsewhere') keepShown(payment, outcome.found);
       return outcome;
     },
@@ -90,7 +93,6 @@ function postOf(flow: Flow, payment: Payment, plan: PaymentPlan, terms: StepTerm
     onUnknown: () => doubtDeclined(payment, plan),
     decideOther: () => decideMismatch(flow, payment, rulesOf(flow, payment, plan)),
     othersPay: plan.paidAllTheSame !== undefined,
-    ...(plan.sendAgain === undefined ? {} : { sendAgain: plan.sendAgain }),
   };
 }
 

@@ -42,7 +42,6 @@ export async function trackPayment(flow: Flow, payment: Payment, plan: TrackPlan
     else if (now.kind === 'funds-held') await decideFundsHeld(flow, payment, plan);
     else if (now.kind === 'ended' && !(await failureConfirmed(flow, payment, plan, now.meaning))) continue;
     else if (now.kind === 'ended') return endOf(flow, payment, plan, now.meaning);
-    else if (plan.waitStep?.isDue(payment)) await plan.waitStep.decide(flow, payment, plan);
     else if (tooLong(flow))
       await continueFlowAsNew(flow, payment.input, (): PaymentCarried => ({ flow: flow.carry(), payment }));
     else if (!flow.deadlinePassed) await waitForChange(flow, payment, plan);
@@ -80,11 +79,10 @@ async function waitForChange(flow: Flow, payment: Payment, plan: TrackPlan): Pro
     payment.lookNow ||
     payment.mismatches.length > 0 ||
     paymentState(payment).kind !== 'open' ||
-    (plan.waitStep?.isDue(payment) ?? false) ||
     flow.stop !== null ||
     tooLong(flow);
   if (!plan.hasLookup) return condition(() => hasWork() || flow.deadlinePassed);
-  const untilLookMs = payment.words.length > 0 ? (plan.lookEveryMs ?? 0) : plan.firstLookMs;
+  const untilLookMs = payment.words.length > 0 ? 0 : plan.firstLookMs;
   const firstLookMs = payment.lookNow || untilLookMs === 0 ? 0 : flow.scaled(untilLookMs);
   payment.lookNow = false;
   const polling = pollStatus(flow, payment, plan, firstLookMs);
@@ -108,8 +106,8 @@ async function decideOverdue(flow: Flow, payment: Payment, plan: TrackPlan): Pro
     words: payment.words,
     claimed: claimed.map(brief),
   };
-  const reason = plan.overdue ?? whyOverdue(payment, plan, claimed.length > 0);
-  const isDue = () => payment.mismatches.length > 0 || (plan.waitStep?.isDue(payment) ?? false);
+  const reason = whyOverdue(payment, plan, claimed.length > 0);
+  const isDue = () => payment.mismatches.length > 0;
   const isDecided = () => paymentState(payment).kind !== 'open' || isDue();
   const decision = plan.hasLookup
     ? await parkAndLook(flow, payment, plan, { reason, evidence }, isDue)
@@ -167,13 +165,12 @@ async function endOf(flow: Flow, payment: Payment, plan: TrackPlan, meaning: Fin
       return {
         state: 'completed',
         reason: null,
-        detail: plan.ends?.succeeded ?? `${capitalised(plan.noun)} succeeded (${word}).`,
+        detail: `${capitalised(plan.noun)} succeeded (${word}).`,
       };
     case 'refunded':
       return { state: 'refunded', reason: null, detail: `${capitalised(plan.noun)} was refunded (${word}).` };
     case 'failed':
       if (isVetoed(payment, plan)) return decideConflict(flow, payment, VETOED);
-      if (plan.ends !== undefined) return endFlow('failed', ...plan.ends.failed);
       return endFlow('failed', 'failed_at_service', `${capitalised(plan.noun)} failed at the service (${word}).`);
     case 'refund-failed': {
       const evidence = { words: payment.words };
