@@ -9,7 +9,7 @@ import type { ClaimOrder } from '../src/store/claim.js';
 import { createClaimActivities, keyOf, type ClosingOrder, type PostOrdered, type UnsentOrder } from './claims.js';
 import type { ActivityDeps } from './deps.js';
 import { retryLater, storing, withFallback } from './failures.js';
-import { createFlowStepActivities } from './flow-steps.js';
+import { createFlowStepActivities, laterSubmissionsOf } from './flow-steps.js';
 import { createSettleActivities, type PostQuestion } from './settle-unknown.js';
 import { readInbox } from './read-inbox.js';
 import { createTurnedAwayActivities } from './turned-away.js';
@@ -76,7 +76,7 @@ export function createEngineActivities(deps: ActivityDeps) {
     /** Checks the input, and reads the flow's claims: an earlier run of it may have sent. */
     checkFlow: (order: PreparationOrder): Promise<FlowChecked> =>
       withFallback(async () => {
-        const prepared = await steps.prepareFlow(order);
+        const prepared = await withOrdered(deps, order.flowId, await steps.prepareFlow(order));
         const found = await Promise.all(
           Object.entries(prepared.steps).map(async ([step, { claim }]) => {
             const repeat = deps.repeatSettingOf(claim.operation);
@@ -126,6 +126,23 @@ export function createEngineActivities(deps: ActivityDeps) {
       return why === undefined ? null : NOT_CLOSED[why];
     },
   };
+}
+
+/** What an earlier run of the flow was ordered to pay, and may have sent: its input alone does not tell of it. */
+async function withOrdered(deps: ActivityDeps, flowId: string, prepared: FlowPreparation): Promise<FlowPreparation> {
+  const { steps } = prepared;
+  const [first] = Object.values(steps);
+  if (first === undefined) return prepared;
+  const later = laterSubmissionsOf(flowId).filter(([name]) => !(name in steps));
+  const found = await Promise.all(
+    later.map(async ([name, { operation }]) => {
+      const claim = { ...first.claim, operation };
+      const known = await storing(() => deps.store.claims.get(keyOf(deps, claim)));
+      if (known === undefined || isUnsent(toAnswer(known).claim)) return [];
+      return [[name, { claim: { ...claim, fingerprint: known.fingerprint }, facts: first.facts, fixed: {} }] as const];
+    }),
+  );
+  return { ...prepared, steps: { ...steps, ...Object.fromEntries(found.flat()) } };
 }
 
 const toAnswer = ({ phase, sent }: ClaimState): ClaimAnswer => ({ claim: claimSays({ phase, sent }), sent });

@@ -150,6 +150,10 @@ export function submissionOf({ flowId, step }: StepOrder): SubmissionDefinition<
   return submission;
 }
 
+/** Those that may be ordered after the start. */
+export const laterSubmissionsOf = (flowId: string): readonly (readonly [string, SubmissionDefinition<unknown>])[] =>
+  Object.entries(definitionOf(flowId).submissions ?? {}).filter(([, { byOthersToo }]) => byOthersToo === true);
+
 export function termsOf(
   deps: ActivityDeps,
   { flowId, pin }: Pick<ClaimStepOrder, 'flowId' | 'pin'>,

@@ -223,6 +223,7 @@ describe('the loop of a flow', () => {
                 note: '',
                 eventId: null,
                 invoice: null,
+                described: null,
                 untilMs: null,
                 parkedSinceMs: null,
               },
@@ -293,6 +294,11 @@ function answerTo(what: Step['do'], choice: number): Result {
       return { of: 'close', claim: 'void', sent: 'unknown' };
     case 'last-word':
       return { of: 'last-word', isClosed: true, why: null };
+    case 'compare':
+      return { of: 'compare', other: null };
+    case 'look-paid':
+    case 'ask-paid':
+      return { of: 'paid', says: 'not-paid', word: null, shown: {} };
     case 'check-invoice':
       return { of: 'check-invoice', given: null, why: null };
     default:

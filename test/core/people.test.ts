@@ -72,7 +72,7 @@ function flowOf(plan: Plan, input: unknown = {}) {
     order: (action: Action, more: { readonly eventId?: string; readonly invoice?: string } = {}) => {
       const parkedSinceMs = known.parked?.sinceMs ?? null;
       const order = { id: `${nowMs} ${action}`, action, actor: 'ada', note: 'seen', untilMs: null, parkedSinceMs };
-      take({ is: 'order', order: { eventId: null, invoice: null, ...order, ...more } });
+      take({ is: 'order', order: { eventId: null, invoice: null, described: null, ...order, ...more } });
     },
     /** At the deadline nothing new is found. */
     overdue() {

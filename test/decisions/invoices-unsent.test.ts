@@ -224,7 +224,7 @@ describe('an invoice whose payment by us waits to be sent', () => {
       await held.opened;
       return { referenceId: reference, status: 'PENDING' };
     };
-    const closing = resolve(handle, 'close-not-executed');
+    const closing = expect(resolve(handle, 'close-not-executed')).rejects.toThrow();
     await until('the lookup', async () => isAsked);
     await handle.signal('events', [trusted('', { source: 'webhook', status: null, facts: { body: UNREADABLE } })]);
     held.open();
@@ -232,6 +232,9 @@ describe('an invoice whose payment by us waits to be sent', () => {
     [answer, invoice] = [paid, undefined];
     await closing;
     await resolve(handle, 'dismiss-event');
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'duplicate_mismatch');
+    // Ordered again, it is looked up again.
+    await expect(resolve(handle, 'close-not-executed')).rejects.toThrow();
     await untilFlow(handle, ({ view }) => view.parked?.reason === 'conflict');
     await handle.terminate();
   });
@@ -250,10 +253,11 @@ describe('an invoice whose payment by us waits to be sent', () => {
     money.goOn();
     await decisions.bench.pass(HOUR_MS);
     expect((await parked(flow.handle)).parked).toMatchObject({
-      reason: 'unknown_outcome',
-      evidence: { code: 'event_reports_it' },
+      reason: 'event_mismatch',
+      evidence: { differs: ['body'] },
     });
     answer = paid;
+    await resolve(flow.handle, 'dismiss-event');
     await decisions.bench.pass(HOUR_MS);
     expect((await ended(flow.handle)).state).toBe('completed');
     expect(await decisions.executions('payInvoice', flow.reference)).toBe(0);
@@ -284,11 +288,11 @@ describe('an invoice whose payment by us waits to be sent', () => {
   test('is cancelled by a cancel that was refused while the store did not answer, if the store then carried it out', async () => {
     const { reference, handle } = await waiting('late-void');
     const { claims } = decisions.store;
-    const write = claims.voidUnsent.bind(claims);
+    const write = claims.voidAll.bind(claims);
     let answer = () => undefined as void;
     const answers = new Promise<void>((resolve) => (answer = resolve));
     // Whichever attempt asks it: time is skipped, so that the first one sends no heartbeat.
-    const slow = jest.spyOn(claims, 'voidUnsent').mockImplementation(async (...order) => {
+    const slow = jest.spyOn(claims, 'voidAll').mockImplementation(async (...order) => {
       await answers;
       return write(...order);
     });

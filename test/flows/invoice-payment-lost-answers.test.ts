@@ -116,7 +116,7 @@ describe('an invoice payment whose answer is lost', () => {
     await b.move(flow.reference, 'FAILED');
     await flow.handle.signal('events', [webhook('FAILED')]);
     const { view } = await untilFlow(flow.handle, (report) => report.view.parked?.reason === 'no_settlement');
-    expect(view.parked?.evidence).toMatchObject({ words: ['FAILED'] });
+    expect(view.parked?.evidence).toMatchObject({ words: expect.arrayContaining(['FAILED']) });
     await resolve(flow, 'mark-failed');
     expect((await b.ended(flow)).state).toBe('failed');
   });

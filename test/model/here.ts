@@ -27,10 +27,12 @@ export function executed(
 ): { post: World['post']; answer: 'accepted' | 'duplicate'; isOther: boolean } {
   const { post } = w;
   const { record } = post;
+  // The service refuses to take the same money twice.
+  if (record?.byOthers !== undefined) return { post, answer: 'duplicate', isOther: false };
   if (record === null) {
     const created = {
       ...post,
-      record: { ours: true, word: lifeOf(setting.plan.kind).begins, wasFailed: false },
+      record: { ours: true, word: lifeOf(setting.plan, w.at).begins, wasFailed: false },
       executions: post.executions + 1,
     };
     return { post: created, answer: 'accepted', isOther: false };

@@ -1,19 +1,38 @@
 import { CARD_LIFE_MS } from '../../src/protocol/task-queues.js';
 import { CARD_PAUSE_MS } from '../../workflows/engine/policies.js';
 import type { Known } from '../../workflows/core/known.js';
-import { SETTLE_MS, type World } from './world.js';
+import { lookingAt, SETTLE_MS, type World } from './world.js';
 
 /**
  * Two states with the same key behave alike: times are relative to now, a reading is of this turn or not, and what no
  * rule reads is left out.
  */
-export function keyOf(w: World): string {
-  const { known, nowMs, post } = w;
+export function keyOf(world: World): string {
+  const w = lookingAt(Object.keys(world.known.requests)[0] ?? '', world);
+  const { known, nowMs } = w;
   const ahead = (ms: number): number => Math.max(0, ms - nowMs);
   const isFresh = (turn: number | undefined): boolean => turn === known.turn;
-  const { claim } = post;
+  const postKey = (post: World['post']) => [
+    [
+      post.claim.phase,
+      post.claim.owner,
+      post.claim.ordered,
+      post.claim.heldBack,
+      post.claim.closed,
+      post.claim.refusal,
+      Math.min(post.claim.turnedAway, 2),
+      post.claim.sentAtMs === null ? -1 : ahead(post.claim.sentAtMs + SETTLE_MS),
+    ],
+    post.record,
+    post.executions,
+    Math.min(post.sends, 2),
+    post.moreSends,
+    post.flights.map(ahead).sort((a, b) => a - b),
+    post.zombie,
+  ];
   return JSON.stringify([
     known.input,
+    known.prepared && Object.keys(known.prepared.steps),
     ahead(known.deadlineAtMs),
     Object.values(known.requests).map((one) => [
       one.claim,
@@ -32,6 +51,13 @@ export function keyOf(w: World): string {
       one.repeat,
       one.maybeTwice,
       one.isOther,
+      one.compared,
+      one.paid && [
+        one.paid.says,
+        isFresh(one.paid.turn),
+        one.paid.askedAtMs >= known.deadlineAtMs,
+        one.paid.askedAtMs >= one.underWayUntilMs,
+      ],
       one.unasked,
       one.unaskable,
       one.maybeOrdered,
@@ -83,22 +109,8 @@ export function keyOf(w: World): string {
       known.parked.cannotTell,
     ],
     w.end,
-    [
-      claim.phase,
-      claim.owner,
-      claim.ordered,
-      claim.heldBack,
-      claim.closed,
-      claim.refusal,
-      Math.min(claim.turnedAway, 2),
-      claim.sentAtMs === null ? -1 : ahead(claim.sentAtMs + SETTLE_MS),
-    ],
-    post.record,
-    post.executions,
-    Math.min(post.sends, 2),
-    post.moreSends,
-    post.flights.map(ahead).sort((a, b) => a - b),
-    post.zombie,
+    postKey(w.post),
+    Object.values(w.besides).map(postKey),
     w.attempt,
     w.inbox.map(({ id }) => id),
     w.delivered,

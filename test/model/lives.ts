@@ -1,4 +1,5 @@
 import type { FlowKind } from '../../src/protocol/vocabulary.js';
+import type { Plan } from '../../workflows/core/plan.js';
 
 /** What the service does with a payment once it has it, in its own words. */
 export interface Life {
@@ -89,4 +90,22 @@ const LIVES: Readonly<Partial<Record<FlowKind, Life>>> = {
   'kyc-check': KYC,
 };
 
-export const lifeOf = (kind: FlowKind): Life => LIVES[kind] ?? PAYMENT;
+/** An invoice is there, and has no status of its own. */
+const INVOICE: Life = { begins: 'PENDING', success: 'SUCCESSFUL', failure: 'FAILED', becomes: {} };
+
+/** The words of an invoice's payment: PENDING is shown before one, too. */
+const INVOICE_PAYMENT: Life = {
+  ...PAYMENT,
+  becomes: {
+    ...PAYMENT.becomes,
+    PROCESSING: [
+      ['calm', 'SUCCESSFUL'],
+      ['can', 'FAILED'],
+    ],
+  },
+};
+
+export function lifeOf({ kind }: Pick<Plan, 'kind'>, request: string): Life {
+  if (kind === 'invoice-payment') return request === 'generate' ? INVOICE : INVOICE_PAYMENT;
+  return LIVES[kind] ?? PAYMENT;
+}

@@ -61,7 +61,7 @@ function spaceNamed(name: string): Space {
   const [faults, events, orders] = bounds.split('/').map(Number);
   const known = [...WHOLE, ...DEEP, ...FOR_PLANTS].find((one) => nameOf(one) === name);
   if (known !== undefined) return known;
-  const repeat = more.find((word) => word !== 'slow') as Space['repeat'];
+  const repeat = more.find((word) => word !== 'slow' && word !== 'later') as Space['repeat'];
   if (kind === undefined || !Number.isInteger(faults) || !Number.isInteger(events) || !Number.isInteger(orders))
     throw new TypeError(`no such space: "${name}". See --list.`);
   return {
@@ -71,6 +71,7 @@ function spaceNamed(name: string): Space {
     orders: orders ?? 0,
     ...(repeat === undefined ? {} : { repeat }),
     ...(more.includes('slow') ? { isSlow: true as const } : {}),
+    ...(more.includes('later') ? { isOrderedLater: true as const } : {}),
   };
 }
 

@@ -9,6 +9,10 @@ import { attemptMoves } from './send-moves.js';
 import { stepMoves } from './step-moves.js';
 import {
   abandoned,
+  lookingAt,
+  lookingAtCurrent,
+  OURS,
+  postOf,
   hear,
   newKnownOf,
   requestPlanOf,
@@ -26,13 +30,45 @@ import {
 } from './world.js';
 
 /** Everything that can happen next, in a fixed order. */
-export function moves(setting: Setting, w: World): readonly Move[] {
-  if (w.end !== null) return afterTheEnd(setting, w);
+export function moves(setting: Setting, world: World): readonly Move[] {
+  if (world.end !== null) return afterTheEnd(setting, world);
   const list: Move[] = [];
-  const here: Here = {
+  const names = setting.plan.requests.map(({ name }) => name);
+  const w = lookingAtCurrent(setting, world);
+  const hereAt = (name: string): Here => hereOf(setting, lookingAt(name, world), list);
+  const here = hereAt(w.at);
+  for (const { step, result } of w.slow) {
+    here.calm(`the result of "${step.do}" reaches the flow`, () =>
+      hear(setting, { ...w, slow: w.slow.filter((one) => one.step !== step) }, { is: 'result', step, result }),
+    );
+  }
+  for (const step of w.known.running) {
+    if (w.slow.some((one) => one.step.id === step.id)) continue;
+    const at = step.request === '' ? here : hereAt(step.request);
+    if (step.do === 'send') attemptMoves(at, step);
+    else stepMoves(at, step);
+  }
+  for (const name of names) serviceMoves(hereAt(name));
+  eventMoves(hereAt(names.at(-1) ?? ''), list);
+  personMoves(here);
+  timeMoves(here);
+  here.fault('the flow is terminated, and started again under its id', () =>
+    settled(setting, {
+      ...leftBehind(w),
+      attempt: null,
+      slow: [],
+      known: newKnownOf(setting, w.nowMs),
+      read: 0,
+    }),
+  );
+  return list;
+}
+
+function hereOf(setting: Setting, w: World, list: Move[]): Here {
+  return {
     setting,
     w,
-    request: requestOf(w.known, requestPlanOf(setting).name),
+    request: requestOf(w.known, w.at),
     calm: (says, to) => void list.push({ says, isCalm: true, to }),
     can: (says, to) => void list.push({ says, isCalm: false, to }),
     fault: (says, to) => {
@@ -45,43 +81,21 @@ export function moves(setting: Setting, w: World): readonly Move[] {
       return { ...next, slow: [...w.slow, { step, result }] };
     },
   };
-  for (const { step, result } of w.slow) {
-    here.calm(`the result of "${step.do}" reaches the flow`, () =>
-      hear(setting, { ...w, slow: w.slow.filter((one) => one.step !== step) }, { is: 'result', step, result }),
-    );
-  }
-  for (const step of w.known.running) {
-    if (w.slow.some((one) => one.step.id === step.id)) continue;
-    if (step.do === 'send') attemptMoves(here, step);
-    else stepMoves(here, step);
-  }
-  serviceMoves(here);
-  eventMoves(here, list);
-  personMoves(here);
-  timeMoves(here);
-  here.fault('the flow is terminated, and started again under its id', () =>
-    settled(setting, {
-      ...w,
-      post: leftBehind(w),
-      attempt: null,
-      slow: [],
-      known: newKnownOf(setting, w.nowMs),
-      read: 0,
-    }),
-  );
-  return list;
 }
 
 /** Of a send that Temporal forgets. */
-export function leftBehind(w: World): World['post'] {
+export function leftBehind(w: World): World {
   const send = w.known.running.find((step) => step.do === 'send');
-  return send === undefined ? w.post : abandoned(w, send);
+  if (send === undefined) return w;
+  const sending = lookingAt(send.request, w);
+  return { ...sending, post: abandoned(sending, send) };
 }
 
 /** What is on its way arrives after the end, too: nothing of it may contradict the end. */
 function afterTheEnd(setting: Setting, w: World): readonly Move[] {
   const list: Move[] = [];
-  lateMoves(setting, w, (says, to) => void list.push({ says, isCalm: false, to }));
+  for (const { name } of setting.plan.requests)
+    lateMoves(setting, lookingAt(name, w), (says, to) => void list.push({ says, isCalm: false, to }));
   return list;
 }
 
@@ -113,13 +127,21 @@ function serviceMoves({ setting, w, calm, can, fault }: Here): void {
   lateMoves(setting, w, can);
   const { record } = w.post;
   if (record === null) {
+    const { byOthersToo } = requestPlanOf(setting, w);
+    const isPayable =
+      byOthersToo === true && setting.plan.requests.some(({ name }) => postOf(w, name).record?.ours === true);
+    if (isPayable && w.left.events > 0)
+      can('others pay it', () =>
+        less({ ...w, post: { ...w.post, record: { ...PAID_BY_OTHERS, wasFailed: false } } }, 'events'),
+      );
+    if (byOthersToo === true) return;
     return fault('the service has something else under the reference', () => ({
       ...w,
-      post: { ...w.post, record: { ours: false, word: lifeOf(setting.plan.kind).begins, wasFailed: false } },
+      post: { ...w.post, record: { ours: false, word: lifeOf(setting.plan, w.at).begins, wasFailed: false } },
     }));
   }
   if (!record.ours) return;
-  const { begins, becomes } = lifeOf(setting.plan.kind);
+  const { begins, becomes } = lifeOf(setting.plan, w.at);
   const hasFailed = FAILURES.includes(meaningIn(setting, record.word));
   const become = (word: string) => () => ({
     ...w,
@@ -131,6 +153,8 @@ function serviceMoves({ setting, w, calm, can, fault }: Here): void {
   const add = { calm, can, fault };
   for (const [as, word] of next) add[as](`the service: ${word}`, become(word));
 }
+
+const PAID_BY_OTHERS = { ours: true, word: 'PROCESSING', byOthers: 'unseen' } as const;
 
 const FAILURES: readonly Meaning[] = ['failed', 'refund-pending', 'funds-held'];
 
@@ -154,7 +178,7 @@ function eventMoves({ setting, w, calm }: Here, list: Move[]): void {
       to: () => less({ ...w, inbox: [...w.inbox, event] }, 'events'),
     });
   };
-  const { success, failure, besides } = lifeOf(setting.plan.kind);
+  const { success, failure, besides } = lifeOf(setting.plan, w.at);
   if (record?.ours === true) post(true, record.word, {});
   const more = record?.ours === true ? besides?.[record.word] : undefined;
   if (more !== undefined) post(true, more, {});
@@ -181,7 +205,10 @@ function personMoves({ setting, w, can }: Here): void {
   if (w.left.orders === 0) return;
   const { known } = w;
   const legal: readonly Action[] = known.parked?.actions ?? [];
-  const besides: readonly Action[] = setting.plan.whyNoInvoice === undefined ? [] : ['refund-invoice'];
+  const besides: readonly Action[] = [
+    ...(setting.plan.whyNoInvoice === undefined ? [] : (['refund-invoice'] as const)),
+    ...(setting.plan.takesPay === true && known.prepared !== null ? (['pay'] as const) : []),
+  ];
   for (const action of new Set<Action>([...ALWAYS, ...besides, ...legal])) {
     const order: NewOrder = {
       id: `order ${known.orders.length + 1}${w.left.orders}`,
@@ -190,11 +217,18 @@ function personMoves({ setting, w, can }: Here): void {
       note: 'seen',
       eventId: eventOf(w, action),
       invoice: action === 'refund-invoice' ? 'an invoice' : null,
+      described: action === 'pay' ? describedIn(w) : null,
       untilMs: null,
       parkedSinceMs: known.parked?.sinceMs ?? null,
     };
     can(`a person orders: ${action}`, () => less(hear(setting, w, { is: 'order', order }), 'orders'));
   }
+}
+
+/** The first order is ours; one after it is another. */
+function describedIn({ known }: World): NewOrder['described'] {
+  const fingerprint = known.prepared?.steps['pay'] === undefined ? 'ours' : 'another';
+  return { facts: OURS, claim: { fingerprint }, input: { payment: {} } } as unknown as NewOrder['described'];
 }
 
 function eventOf({ known }: World, action: Action): string | null {
@@ -203,8 +237,9 @@ function eventOf({ known }: World, action: Action): string | null {
 }
 
 /** Time stops at each moment that means something, to the flow or to the world. */
-function timeMoves({ setting, w, request, calm, can }: Here): void {
-  const open = [request.underWayUntilMs, request.askUntilMs].filter((ms) => ms > w.nowMs);
+function timeMoves({ setting, w, calm, can }: Here): void {
+  const all = Object.values(w.known.requests);
+  const open = all.flatMap((one) => [one.underWayUntilMs, one.askUntilMs]).filter((ms) => ms > w.nowMs);
   const openUntilMs = Math.min(...open, Number.POSITIVE_INFINITY);
   const isBusy = w.known.running.length > 0;
   const nextMs = Math.min(
@@ -215,9 +250,18 @@ function timeMoves({ setting, w, request, calm, can }: Here): void {
     settled(setting, {
       ...w,
       nowMs: ms,
-      post: { ...w.post, flights: w.post.flights.filter((untilMs) => untilMs > ms) },
+      post: later(w, w.post, ms),
+      besides: Object.fromEntries(Object.entries(w.besides).map(([name, post]) => [name, later(w, post, ms)])),
     });
   if (nextMs > w.nowMs && nextMs < Number.POSITIVE_INFINITY) calm('time passes', at(nextMs));
   else if (openUntilMs < Number.POSITIVE_INFINITY && w.known.parked !== null)
     can('a person takes a while', at(openUntilMs));
+}
+
+/** What others have done a while ago the flow can have seen. */
+function later({ known }: World, post: World['post'], nowMs: number): World['post'] {
+  const { record } = post;
+  const isStopping = known.running.some((step) => step.do === 'void' || step.do === 'read-inbox');
+  const seen = record?.byOthers === 'unseen' && !isStopping ? { record: { ...record, byOthers: 'seen' as const } } : {};
+  return { ...post, ...seen, flights: post.flights.filter((untilMs) => untilMs > nowMs) };
 }

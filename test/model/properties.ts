@@ -1,8 +1,8 @@
 import { sentOf } from '../../src/protocol/claim-table.js';
-import { REFUND_INVOICE_NEEDED, type Meaning } from '../../src/protocol/statuses.js';
+import { classifyStatus, REFUND_INVOICE_NEEDED, type Meaning } from '../../src/protocol/statuses.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import type { Event, StepName } from '../../workflows/core/known.js';
-import { isTrusted, meaningOf } from '../../workflows/core/events.js';
+import { isTrusted, wordsFor } from '../../workflows/core/events.js';
 import { CARD_PAUSE_MS } from '../../workflows/engine/policies.js';
 import { view, mayBeSent, requestOf } from '../../workflows/core/view.js';
 import { isOfCopy } from './here.js';
@@ -11,6 +11,9 @@ import {
   hasUnjudged,
   isElsewhere,
   isLookup,
+  lookingAt,
+  lookingAtCurrent,
+  postOf,
   meaningIn,
   requestPlanOf,
   type Budget,
@@ -24,17 +27,21 @@ import {
  */
 
 /** In every state. Null: all holds; else what does not. */
-export function broken(setting: Setting, w: World, most: Budget): string | null {
-  if (w.wrong !== null) return w.wrong;
-  const { known, post, end } = w;
+export function broken(setting: Setting, world: World, most: Budget): string | null {
+  if (world.wrong !== null) return world.wrong;
+  const w = lookingAtCurrent(setting, world);
+  const { known, end } = w;
   // I1. A service that executes a repeated reference again does so only for sends that were ordered.
-  if (post.executions > 1 + post.moreSends)
-    return `executed ${post.executions} times, and ordered again ${post.moreSends} times`;
+  const twice = postsOf(setting, w).find(({ executions, moreSends }) => executions > 1 + moreSends);
+  if (twice !== undefined) return `executed ${twice.executions} times, and ordered again ${twice.moreSends} times`;
   if (known.running.filter((step) => step.do === 'send').length > 1) return 'two sends at a time';
-  if (end !== null) return brokenEnd(setting, w);
+  if (end !== null) {
+    const ends = setting.plan.requests.map(({ name }) => brokenEnd(setting, lookingAt(name, w)));
+    return ends.find((one) => one !== null) ?? brokenInvoiceEnd(w);
+  }
   const unprepared = known.running.find((step) => known.prepared === null && NEED_TERMS.includes(step.do));
   if (unprepared !== undefined) return `"${unprepared.do}" runs, and the input was not checked`;
-  const ran = brokenStep(setting, w);
+  const ran = brokenStep(setting, w) ?? brokenInvoice(setting, w);
   if (ran !== null) return ran;
   if (w.decision.says.length > 0) return 'what is reported is reported twice';
   if (known.parked !== null && known.parked.actions.length === 0) return 'parked without a legal order';
@@ -44,13 +51,17 @@ export function broken(setting: Setting, w: World, most: Budget): string | null 
 }
 
 /** No fault, no event, no order, and the service has done what it was asked to do. */
-const isSmooth = (setting: Setting, { left, nowMs, known, post }: World, most: Budget): boolean =>
-  left.faults === most.faults &&
-  left.events === most.events &&
-  left.orders === most.orders &&
-  nowMs < known.deadlineAtMs &&
-  post.record?.ours !== false &&
-  !requestOf(known, requestPlanOf(setting).name).words.some((word) => BEYOND_US.includes(meaningIn(setting, word)));
+const isSmooth = (setting: Setting, w: World, most: Budget): boolean => {
+  const { left, nowMs, known } = w;
+  return (
+    left.faults === most.faults &&
+    left.events === most.events &&
+    left.orders === most.orders &&
+    nowMs < known.deadlineAtMs &&
+    postsOf(setting, w).every(({ record }) => record?.ours !== false) &&
+    !requestOf(known, w.at).words.some((word) => BEYOND_US.includes(meaningIn(setting, word)))
+  );
+};
 
 /** The service has what is a person's to mend. */
 const BEYOND_US: readonly Meaning[] = ['funds-held', 'refund-failed'];
@@ -69,7 +80,8 @@ function brokenDebt({ plan }: Setting, { known, nowMs }: World): string | null {
   const isHeld = state.kind === 'funds-held' && asked !== 'crypto_leg_failed';
   const isFailed = state.kind === 'ended' && state.meaning === 'refund-failed' && asked !== 'refund_failed';
   if (isHeld || isFailed) return `money is owed, and a person is asked: ${asked || 'nothing'}`;
-  const owesRefund = request.words.some((word) => meaningOf(plan, false, word) === 'refund-pending');
+  const map = wordsFor(plan, v.requestPlan, { ...request, maybeTwice: false });
+  const owesRefund = request.words.some((word) => classifyStatus(map, word) === 'refund-pending');
   const isMade = v.endings.includes('refunded') || v.endings.includes('completed');
   const isForInvoice = asked === 'refund_invoice_ready' || asked === 'refund_invoice_needed';
   if (isForInvoice && isMade) return `a refund was made, and a person is asked: ${asked}`;
@@ -106,7 +118,8 @@ function brokenStep(setting: Setting, { known, nowMs }: World): string | null {
   if (runs('send') && isElsewhere(setting)) return 'what was made elsewhere is sent';
   if (runs('send') && request.answer === 'other-request') return 'what is the request of another flow is sent';
   const isIdle = known.running.length === 0 && known.orders.every(({ became }) => became !== null);
-  const isDue = known.input === 'valid' && request.answer === null && request.claim === 'free';
+  const isDue =
+    known.input === 'valid' && request.answer === null && request.claim === 'free' && plan.takesPay !== true;
   if (isIdle && isDue && known.parked === null && known.events.length === 0 && nowMs < known.deadlineAtMs)
     return 'nothing is in the way of the send, and it is not made';
   const isUnpaused = request.answer === 'not-sent' && nowMs < (request.notSent?.atMs ?? 0) + CARD_PAUSE_MS;
@@ -115,7 +128,7 @@ function brokenStep(setting: Setting, { known, nowMs }: World): string | null {
   if (isBySetting && v.claimed.length > 0) return 'it is sent again by the setting, and an unverified event says more';
   if (runs('send') && request.answer === 'gone') return 'it is sent again, and what that needs is gone';
   const isUnsent = request.answer === null && request.claim === 'free' && known.events.length === 0;
-  if (runs('follow') && isUnsent && !isElsewhere(setting)) return 'what was not sent is followed';
+  if (runs('follow') && isUnsent && !isElsewhere(setting) && !v.is.elsewhere) return 'what was not sent is followed';
   const isCalm = known.events.length === 0 && known.orders.every(({ became }) => became !== null);
   if (runs('look-status') && isCalm && nowMs < known.deadlineAtMs)
     return 'its status is asked at once, and nothing hints at another one';
@@ -141,11 +154,12 @@ function brokenStep(setting: Setting, { known, nowMs }: World): string | null {
   return null;
 }
 
-const CHECKS: readonly StepName[] = ['look', 'look-status', 'read-inbox', 'write-answer'];
+const CHECKS: readonly StepName[] = ['look', 'look-status', 'look-paid', 'read-inbox', 'write-answer'];
 
 const POST_REASONS: readonly string[] = ['not_found_at_service', 'unknown_outcome'];
 
-function brokenPark(setting: Setting, { known, nowMs, decision, post }: World): string | null {
+function brokenPark(setting: Setting, w: World): string | null {
+  const { known, nowMs, decision, post } = w;
   const { parked } = known;
   // Of an invalid input nothing can be compared or looked up.
   if (parked === null || known.prepared === null || decision.wakeAtMs === nowMs) return null;
@@ -178,7 +192,7 @@ function brokenPark(setting: Setting, { known, nowMs, decision, post }: World): 
     !v.request.isOther;
   if (isProven && known.input === 'valid' && parked.reason !== 'step_failed' && known.running.length === 0)
     return `parked (${parked.reason}), although an end is proven`;
-  const request = requestOf(known, requestPlanOf(setting).name);
+  const request = requestOf(known, w.at);
   const isAboutPost = [...POST_REASONS, 'could_not_ask'].includes(parked.reason);
   if (isAboutPost && request.claim === 'void') return `a person is asked (${parked.reason}), and its claim is void`;
   if (parked.reason === 'unknown_outcome' && request.answer === 'held-back' && known.inbox?.says !== 'read')
@@ -197,7 +211,7 @@ function brokenPark(setting: Setting, { known, nowMs, decision, post }: World): 
 
 function brokenEnd(setting: Setting, w: World): string | null {
   const { known, post, end, inbox } = w;
-  if (end === null) return null;
+  if (end === null || requestPlanOf(setting, w).movesNothing === true) return null;
   const { record, claim } = post;
   if (known.orders.some(({ became }) => became === null)) return 'ended, and an order has no reply';
   if (
@@ -205,16 +219,16 @@ function brokenEnd(setting: Setting, w: World): string | null {
     known.orders.some(({ result, became }) => result === 'void' && became === 'refused')
   )
     return 'an order that closed the claim is refused, and the flow ends by it';
-  const request = requestOf(known, requestPlanOf(setting).name);
+  const request = requestOf(known, w.at);
   const isAnswered = request.claim === 'answered' || request.claim === 'rejected';
   if (request.byClaim && isAnswered && request.lookup === null && end.order === undefined)
     return 'ended, and the answer in its claim was not read';
-  const isByEvents = end.reason === 'failed_at_service' && !isLookup(setting) && end.order === undefined;
+  const isByEvents = end.reason === 'failed_at_service' && !isLookup(setting, w) && end.order === undefined;
   const means = (word: string | null, meaning: Meaning): boolean => meaningIn(setting, word) === meaning;
   const failedAtMs = known.events.findLast((one) => isTrusted(one) && means(one.event.status, 'failed'))?.atMs;
   if (isByEvents && failedAtMs !== undefined && w.nowMs < failedAtMs + known.graceMs)
     return 'called failed while another event may contradict that';
-  if (FAILED_BY_ITSELF.includes(end.reason ?? '') && end.order === undefined && !isLookup(setting)) {
+  if (FAILED_BY_ITSELF.includes(end.reason ?? '') && end.order === undefined && !isLookup(setting, w)) {
     const isDenied = known.events.some((one) => !isTrusted(one) && one.said === null && isAgainstFailure(setting, one));
     if (isDenied) return 'called failed, and an unverified event says otherwise';
   }
@@ -234,7 +248,8 @@ function brokenEnd(setting: Setting, w: World): string | null {
       known.events.some(({ event }) => event.trusted && means(event.status, 'failed') && !isDeclined(event.status));
     const word = record?.word ?? null;
     const isDead = means(word, 'refunded') || (means(word, 'failed') && !(isDeclined(word) && isOfCopy(post)));
-    const isAlive = record?.ours === true && !isDead;
+    // What others do after the flow has looked for the last time nobody can know.
+    const isAlive = record?.ours === true && !isDead && record.byOthers !== 'unseen';
     // I4. Not against a service that takes its own "failed" back.
     if (isAlive && !hasFailed && !record.wasFailed)
       return `ended ${end.state} (${end.reason}), and the service has it: ${record.word}`;
@@ -257,7 +272,7 @@ function brokenEnd(setting: Setting, w: World): string | null {
   if ((end.state === 'cancelled' || end.state === 'expired') && sentOf(claim) === 'unknown')
     return `ended ${end.state}: before any money moved, and its claim was in sending`;
   const isDenied = claim.phase === 'rejected' || claim.phase === 'void';
-  if (!deniesMoney && !byOrder && isDenied && !request.proofWritten)
+  if (!deniesMoney && !byOrder && isDenied && !request.proofWritten && record?.byOthers === undefined)
     return `ended ${end.state}, and its claim is ${claim.phase}`;
   if (end.reason === 'not_executed' && post.flights.length > 0) return 'closed as not executed with a POST on its way';
   if (
@@ -286,8 +301,10 @@ const inTimeOf = ({ isSlow }: Setting, { inbox, read }: World): World['inbox'] =
   isSlow ? inbox.slice(0, read) : inbox;
 
 /** Of one move. */
-export function brokenMove(setting: Setting, before: World, after: World): string | null {
-  const name = requestPlanOf(setting).name;
+export function brokenMove(setting: Setting, from: World, to: World): string | null {
+  const after = lookingAtCurrent(setting, to);
+  const name = after.at;
+  const before = lookingAt(name, from);
   const isSameRun = after.known.turn >= before.known.turn && after.known.input !== 'unchecked';
   const lost = before.known.events.filter(
     ({ event }) => event.trusted && !after.known.events.some((one) => one.event.id === event.id),
@@ -328,13 +345,14 @@ export function brokenMove(setting: Setting, before: World, after: World): strin
   const carrying = begun.find((step) => OF_ORDERS.includes(step.do) && step.order !== undefined);
   if (carrying !== undefined && !v.is.inboxRead)
     return `an order is carried out (${carrying.do}), and the inbox was not read`;
-  const isUnasked = v.known.prepared !== null && is?.lookup?.turn !== after.known.turn;
-  if (carrying !== undefined && isUnasked && (isLookup(setting) || v.executed !== 'shown'))
+  const isUnpaid = v.requestPlan.byOthersToo === true && is !== undefined && !mayBeSent(is) && v.executed !== 'shown';
+  const isUnasked = v.known.prepared !== null && (isUnpaid ? is.paid : is?.lookup)?.turn !== after.known.turn;
+  if (carrying !== undefined && isUnasked && (isLookup(setting, after) || v.executed !== 'shown'))
     return `an order is carried out (${carrying.do}), and claim and lookup were not asked since it was given`;
   const isGivenUp = is?.answer === 'given-up' && was?.answer !== 'given-up';
   if (isGivenUp && isSameRun && after.nowMs < before.known.deadlineAtMs)
     return 'a send is given up before the deadline: its caller waits for the answer';
-  return brokenOrder(setting, before, after);
+  return brokenOrder(setting, before, after) ?? brokenPayOrder(before, after);
 }
 
 const AT_DEADLINE: readonly ParkReason[] = ['no_settlement', 'unverified_settlement', 'no_decision', 'refund_pending'];
@@ -345,6 +363,8 @@ const OF_ORDERS: readonly StepName[] = ['order-send', 'close', 'last-word'];
 const MAY_BE_DROPPED: readonly StepName[] = ['void', 'check-invoice'];
 
 const CANCEL_REFUSED: readonly string[] = [
+  'paid_by_another_way',
+  'payment_unclear',
   'money_may_have_moved',
   'event_reports_it',
   'store_unavailable',
@@ -396,6 +416,55 @@ function brokenOrder(setting: Setting, before: World, after: World): string | nu
   if (action === 'cancel' && sentOf(after.post.claim) === 'unknown') return 'cancelled, and its claim was in sending';
   return null;
 }
+
+const postsOf = ({ plan }: Setting, w: World) => plan.requests.map(({ name }) => postOf(w, name));
+
+/** Of an invoice that is generated, and paid once it is ordered. */
+function brokenInvoice({ plan }: Setting, { known, nowMs }: World): string | null {
+  if (plan.takesPay !== true) return null;
+  const { generate, pay } = known.requests;
+  if (generate === undefined || pay === undefined) return null;
+  const send = known.running.find((step) => step.do === 'send' && step.request === 'pay');
+  if (send !== undefined && known.prepared?.steps['pay'] === undefined)
+    return 'it is paid, and nobody has ordered that';
+  // What was sent before was compared before.
+  if (send !== undefined && pay.sent === 'nothing' && generate.compared !== 'ours')
+    return `it is paid, and was compared: ${generate.compared}`;
+  const v = view(known, plan, nowMs);
+  const isIdle = known.running.length === 0 && known.orders.every(({ became }) => became !== null);
+  const isReported = v.requestPlan.name === 'pay' && v.reporting.length > 0 && v.executed !== 'shown';
+  if (isIdle && isReported && v.mismatches.length === 0 && pay.unaskable === null && !mayBeSent(pay))
+    return 'an event says that it was paid, and nobody asks whether it was';
+  const orders = known.running.some((step) => step.do === 'order-send' && step.request === 'pay');
+  const { payment } = (known.prepared?.input ?? {}) as { readonly payment?: unknown };
+  return orders && payment === undefined ? 'another payment is ordered, and nobody knows whom it charges' : null;
+}
+
+function brokenInvoiceEnd({ known, end }: World): string | null {
+  const { generate } = known.requests;
+  if (generate === undefined || end?.order !== undefined || end?.state !== 'completed') return null;
+  return generate.compared === 'ours' ? null : `completed, and the invoice was compared: ${generate.compared}`;
+}
+
+/** An order to pay is taken once, and not while the flow is being stopped. */
+function brokenPayOrder(before: World, after: World): string | null {
+  const [was, is] = [before, after].map(({ known }) => known.prepared?.steps['pay']?.claim.fingerprint);
+  const isNewRun = after.known.input === 'unchecked';
+  if (was !== undefined && !isNewRun && is !== was) return 'another payment is ordered in place of the first';
+  const stops = before.known.running.some((step) => step.do === 'void');
+  const still = after.known.running.some((step) => step.do === 'void');
+  if (was === undefined && is !== undefined && stops && still && before.known.input === 'valid')
+    return 'it is ordered to pay while the claims are voided';
+  const runs = ({ known }: World) => known.running.some((step) => step.do === 'send' && step.request === 'pay');
+  const { pay } = after.known.requests;
+  if (!runs(before) && runs(after) && pay?.answer === null && pay.claim === 'free' && pay.paid?.says !== 'not-paid')
+    return `it is paid, and whether it was paid by others: ${pay.paid?.says ?? 'not asked'}`;
+  const refused = after.known.orders.find(({ action, became }) => action === 'pay' && became === 'refused');
+  const { code } = refused?.why ?? {};
+  return code === undefined || PAY_REFUSED.includes(code) ? null : `an order to pay is refused: ${code}`;
+}
+
+const PAY_REFUSED: readonly string[] = ['paid_by_another_way', 'other_request', 'flow_ended'];
 
 /** Where a world without faults, new events and persons comes to rest: at an end, or with a person who was asked. */
 export function brokenRest({ end, known, decision }: World): string | null {

@@ -1,5 +1,6 @@
 import {
   begun as begunAttempt,
+  marksAtOnce,
   MISSES_OF_ANSWERED,
   nextOf,
   repeatOf,
@@ -10,7 +11,7 @@ import {
 import { after, isRepeat, sentOf, whyNotMarked, type Operation } from '../../src/protocol/claim-table.js';
 import { PLAIN_SEND, type Answer, type Step } from '../../workflows/core/known.js';
 import { executed, type Here } from './here.js';
-import { trueLookup } from './step-moves.js';
+import { paidNow, trueLookup } from './step-moves.js';
 import {
   abandoned,
   hasUnjudged,
@@ -34,7 +35,7 @@ const WRITES: Readonly<Partial<Record<Attempt['does'], Operation>>> = {
 };
 
 /** At these something outside can happen; every other step is made at once. */
-type Outside = 'reserve' | 'look-before' | 'check-quote' | 'mark' | 'post' | 'look-after' | 'report';
+type Outside = 'reserve' | 'look-before' | 'look-first' | 'check-quote' | 'mark' | 'post' | 'look-after' | 'report';
 
 /** What can become of an attempt to send, at the step at which it is. */
 export function attemptMoves(here: Here, step: Step): void {
@@ -44,7 +45,7 @@ export function attemptMoves(here: Here, step: Step): void {
   if (a === null) return;
   const { claim, record } = w.post;
   const begun = (world: World): World => ({ ...world, attempt: begunAttempt(terms) });
-  const isByGateway = requestPlanOf(setting).byGateway === true;
+  const isByGateway = requestPlanOf(setting, w).byGateway === true;
   const over = (answer: 'not-sent' | 'gone', next: World): World =>
     here.finish(step, { ...PLAIN_SEND, answer }, { ...next, attempt: null });
   // Its gateway makes one attempt, and what that needs is gone with it.
@@ -105,12 +106,14 @@ export function attemptMoves(here: Here, step: Step): void {
         return calm('reserved, and held back by an event', () =>
           hears({ of: 'reserve', finds: 'contradicted', before }, reserved),
         );
+      if (!marksAtOnce(terms))
+        return calm('the claim is reserved', () => hears({ of: 'reserve', finds: 'reserved', before }, reserved));
       return calm('the claim is marked: sending', () =>
         hears({ of: 'reserve', finds: 'may-send', before }, store(reserved, 'markFirst')),
       );
     }
     case 'look-before': {
-      const says = isLookup(setting) ? trueLookup(record) : 'no-lookup';
+      const says = isLookup(setting, w) ? trueLookup(setting, w) : 'no-lookup';
       // Several misses take seconds: a lag hides all of them, or none.
       const misses = (): World => {
         let attempt = a;
@@ -121,10 +124,15 @@ export function attemptMoves(here: Here, step: Step): void {
       calm(`before the repeat the lookup says: ${says}`, () =>
         says === 'absent' ? misses() : hears({ of: 'lookup', says }),
       );
-      if (!isLookup(setting)) return;
+      if (!isLookup(setting, w)) return;
       fault('before the repeat the lookup cannot tell', () => hears({ of: 'lookup', says: 'cannot-tell' }));
       if (record !== null) fault('before the repeat the lookup lags', misses);
       return;
+    }
+    case 'look-first': {
+      const { says } = paidNow(here);
+      calm(`before the send the lookup says: ${says}`, () => hears({ of: 'paid', says }));
+      return fault('before the send the lookup cannot tell', () => hears({ of: 'paid', says: 'cannot-tell' }));
     }
     case 'check-quote':
       return calm('there is no quote', () => hears({ of: 'quote', isOver: false }));
@@ -141,7 +149,7 @@ export function attemptMoves(here: Here, step: Step): void {
     case 'post':
       return postMoves({ ...here, w: { ...w, post: { ...w.post, sends: w.post.sends + 1 } } }, hears, lost);
     case 'look-after': {
-      const says = trueLookup(record);
+      const says = trueLookup(setting, w);
       const misses = (): World => {
         let attempt = a;
         const most = setting.worldPlant === 'one-miss' ? 1 : MISSES_OF_ANSWERED;
@@ -195,7 +203,7 @@ function postMoves(
   );
   fault('the worker is lost while it sends', lost);
   fault('sent twice on the way: the second one is refused for its reference', () => heard('refused-reference', onward));
-  if (isLookup(setting)) fault('sent twice on the way: the second one is refused', () => heard('refused', onward));
+  if (isLookup(setting, w)) fault('sent twice on the way: the second one is refused', () => heard('refused', onward));
 }
 
 const OUTCOMES: Readonly<Record<string, Answer>> = { contradicted: 'held-back' };
@@ -218,6 +226,7 @@ function report({ setting, w, calm, fault, finish }: Here, step: Step, a: Attemp
         afterMs: 0,
         sent: answer === 'void' ? sentOf(claim) : null,
         shown: {},
+        ...(answer === 'done-elsewhere' ? { paid: paidNow({ w }) } : {}),
       },
       { ...w, attempt: null },
     ),

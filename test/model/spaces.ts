@@ -13,6 +13,8 @@ export interface Space {
   readonly repeat?: Repeat;
   /** Results of steps may be overtaken by whatever comes. */
   readonly isSlow?: true;
+  /** What is to be paid is paid when that is ordered. */
+  readonly isOrderedLater?: true;
 }
 
 /** One with a lookup and one without: these show what is of every kind. */
@@ -32,6 +34,7 @@ const bounds = (faults: number, events: number, orders: number, more: Partial<Bo
   ...more,
 });
 
+const LATER = { isOrderedLater: true } as const;
 const SETTINGS = (['same-result', 'rejected'] as const satisfies readonly Repeat[]).map((repeat) => ({ repeat }));
 
 /** For `npm test`: about a minute of CPU. */
@@ -41,6 +44,7 @@ export const IN_TESTS: readonly Space[] = [
   ...of('crypto-send', bounds(2, 0, 0), bounds(2, 0, 0, SETTINGS[0]), bounds(1, 1, 0, SETTINGS[1])),
   ...of('crypto-send', bounds(0, 1, 0, { isSlow: true })),
   ...ofOthers(bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)),
+  ...of('invoice-payment', bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1), bounds(0, 0, 1, LATER)),
 ];
 
 /** `npm run model`. */
@@ -57,6 +61,14 @@ export const WHOLE: readonly Space[] = [
   ...of('kyc-check', bounds(2, 1, 1)),
   ...of('mobile-money-watch', bounds(2, 1, 1)),
   ...of('on-chain-watch', bounds(2, 1, 1)),
+  ...of('invoice-payment', bounds(1, 1, 0), bounds(1, 0, 1), bounds(0, 1, 1), bounds(2, 0, 0)),
+  ...of(
+    'invoice-payment',
+    bounds(1, 1, 0, LATER),
+    bounds(1, 0, 1, LATER),
+    bounds(0, 1, 1, LATER),
+    bounds(0, 0, 2, LATER),
+  ),
 ];
 
 /** `npm run model -- --deep`: hours. */
@@ -74,6 +86,15 @@ export const FOR_PLANTS: readonly Space[] = [
   ...of('card-deposit', bounds(1, 0, 1), bounds(2, 0, 1), bounds(1, 0, 1, SETTINGS[0])),
   ...of('offramp', bounds(1, 0, 1), bounds(0, 0, 2)),
   ...of(
+    'invoice-payment',
+    bounds(1, 0, 0),
+    bounds(0, 1, 0),
+    bounds(0, 0, 1),
+    bounds(0, 0, 2, LATER),
+    bounds(0, 1, 1, LATER),
+  ),
+  ...of('invoice-payment', bounds(1, 1, 0), bounds(1, 0, 1, LATER), bounds(0, 1, 1)),
+  ...of(
     'bank-withdrawal',
     bounds(1, 1, 0),
     bounds(1, 1, 0, SETTINGS[0]),
@@ -85,21 +106,23 @@ export const FOR_PLANTS: readonly Space[] = [
   ...of('crypto-send', bounds(2, 0, 1)),
 ];
 
-export const nameOf = ({ kind, faults, events, orders, repeat, isSlow }: Space): string =>
+export const nameOf = ({ kind, faults, events, orders, repeat, isSlow, isOrderedLater }: Space): string =>
   [
     kind,
     `${faults}/${events}/${orders}`,
     ...(repeat === undefined ? [] : [repeat]),
     ...(isSlow === true ? ['slow'] : []),
+    ...(isOrderedLater === true ? ['later'] : []),
   ].join(' ');
 
 export const budgetOf = ({ faults, events, orders }: Space): Budget => ({ faults, events, orders });
 
 export function settingOf(
-  { kind, repeat = 'unknown', isSlow }: Space,
+  { kind, repeat = 'unknown', isSlow, isOrderedLater }: Space,
   book: Rulebook = {},
   worldPlant?: WorldPlant,
 ): Setting {
   const plant = worldPlant === undefined ? {} : { worldPlant };
-  return { plan: PLANS[kind], repeat, isSlow: isSlow === true, book, decided: new Set(), ...plant };
+  const how = { isSlow: isSlow === true, isOrderedLater: isOrderedLater === true };
+  return { plan: PLANS[kind], repeat, ...how, book, decided: new Set(), ...plant };
 }

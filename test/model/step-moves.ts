@@ -1,19 +1,26 @@
-import { closedByOrder, isInTheWay, sentOf, voidedAll, type ClaimFacts } from '../../src/protocol/claim-table.js';
+import { closedByOrder, isInTheWay, NO_CLAIM, voidedAll, type ClaimFacts } from '../../src/protocol/claim-table.js';
 import type { LookupSays } from '../../src/protocol/decisions.js';
-import type { Result, Step } from '../../workflows/core/known.js';
+import type { PaidResult, Result, Step } from '../../workflows/core/known.js';
+import { view } from '../../workflows/core/view.js';
 import type { Here } from './here.js';
 import {
   claimReading,
   hasUnjudged,
   isElsewhere,
   isLookup,
+  OURS,
+  postOf,
   prepared,
   requestPlanOf,
   SETTLE_MS,
   store,
-  type ServiceRecord,
+  THEIRS,
+  type Post,
+  type Setting,
   type World,
 } from './world.js';
+
+const postsOf = ({ plan }: Setting, w: World): readonly Post[] => plan.requests.map(({ name }) => postOf(w, name));
 
 /** What can become of a step that runs, except a send. */
 export function stepMoves(here: Here, step: Step): void {
@@ -23,23 +30,21 @@ export function stepMoves(here: Here, step: Step): void {
   /** After a person was asked, it is tried for as long as it takes. */
   const impatient = (add: () => void): void => (step.isParked === true ? undefined : add());
   const refused = (): void => {
-    if (isLookup(setting))
+    if (isLookup(setting, w))
       fault('the lookup is refused each time', () => finish({ of: 'cannot-ask', why: 'a new contract' }));
   };
   switch (step.do) {
     case 'check': {
-      const own = { [requestPlanOf(setting).name]: { ...claimReading(w.post.claim), repeat: setting.repeat } };
-      const claims = isElsewhere(setting) ? {} : own;
+      const found = prepared(setting, w);
+      const read = Object.keys(found.steps).map((name) => [name, claimReading(postOf(w, name).claim)] as const);
+      const claims = Object.fromEntries(read.map(([name, claim]) => [name, { ...claim, repeat: setting.repeat }]));
       // Of a first run nothing is read: what comes is delivered to it.
-      const isFirst =
-        ['free', 'reserved'].includes(claimReading(w.post.claim).claim) && sentOf(w.post.claim) === 'nothing';
+      const isFirst = read.every(([, { claim, sent }]) => ['free', 'reserved'].includes(claim) && sent === 'nothing');
       const events = isFirst ? [] : w.inbox;
-      calm('the input is valid', () =>
-        finish({ of: 'check', prepared: prepared(setting), refusal: null, claims, events }),
-      );
+      calm('the input is valid', () => finish({ of: 'check', prepared: found, refusal: null, claims, events }));
       const refusal = { reason: 'invalid_input', detail: '' } as const;
       // Settings may have changed since an earlier run, whose worker is not forgotten as long as that.
-      if (w.post.zombie === null)
+      if (postsOf(setting, w).every(({ zombie }) => zombie === null))
         can('the input is invalid', () => finish({ of: 'check', prepared: null, refusal, claims, events: [] }));
       return;
     }
@@ -58,7 +63,7 @@ export function stepMoves(here: Here, step: Step): void {
     }
     case 'look-status': {
       const { record } = w.post;
-      const says = trueLookup(record);
+      const says = w.post.record?.ours === false ? 'other' : record === null ? 'absent' : 'shown';
       calm(`the status is looked up once: ${record?.ours === true ? record.word : says}`, () =>
         finish(followed(says, record?.ours === true ? record.word : null)),
       );
@@ -74,7 +79,7 @@ export function stepMoves(here: Here, step: Step): void {
       );
       fault('neither store nor lookup answer', () => noAnswer());
       if (isOpen(w.post.claim)) refused();
-      if (isLookup(setting) && w.post.record !== null && isOpen(w.post.claim))
+      if (isLookup(setting, w) && w.post.record !== null && isOpen(w.post.claim))
         fault('the lookup lags: not found', () =>
           finish({ ...looked(here, 'look', false), lookup: 'absent', isOther: false }),
         );
@@ -123,11 +128,13 @@ export function stepMoves(here: Here, step: Step): void {
       const isGuarded = hasUnjudged(w, step.reviewed);
       const { action } = w.known.orders.find(({ id }) => id === step.order) ?? {};
       const windowMs = action === 'mark-failed' ? SETTLE_MS : 0;
-      const claims = [w.post.claim];
+      const names = setting.plan.requests.map(({ name }) => name);
+      const claims = names.map((name) => postOf(w, name).claim);
       const after = closedByOrder(claims, { nowMs: w.nowMs, guarded: isGuarded, windowMs });
-      const [claim = w.post.claim] = after;
-      const closed = isElsewhere(setting) ? w.post.claim : claim;
-      const next = { ...w, post: { ...w.post, claim: closed }, read: w.inbox.length };
+      const closed = (name: string): Post => ({ ...postOf(w, name), claim: after[names.indexOf(name)] ?? NO_CLAIM });
+      const besides = Object.fromEntries(Object.keys(w.besides).map((name) => [name, closed(name)]));
+      const isNone = isElsewhere(setting);
+      const next = { ...w, ...(isNone ? {} : { post: closed(w.at), besides }), read: w.inbox.length };
       const isClosed = after !== claims;
       calm(
         `the claims are to be closed by the order: ${isClosed ? 'done' : 'not, an event came, or a POST is under way'}`,
@@ -141,6 +148,16 @@ export function stepMoves(here: Here, step: Step): void {
       if (isClosed) fault('the claims are closed by the order, and that is not answered', () => next);
       return;
     }
+    case 'compare': {
+      const { record } = w.post;
+      if (record === null) return;
+      const other = record.ours ? null : { differs: ['amount'], ours: OURS, theirs: THEIRS };
+      calm('what was made is read, and compared', () => finish({ of: 'compare', other }));
+      return refused();
+    }
+    case 'look-paid':
+    case 'ask-paid':
+      return lookPaid(here, step);
     case 'check-invoice': {
       const given = {
         invoice: 'an invoice',
@@ -164,6 +181,35 @@ export function stepMoves(here: Here, step: Step): void {
 
 const INVOICE_LIFE_MS = 600_000;
 
+/** What the service shows of a payment, whoever has made it: PENDING is shown of an invoice that is not paid, too. */
+export function paidNow({ w }: Pick<Here, 'w'>): PaidResult {
+  const { record } = w.post;
+  const says = record === null || record.word === 'PENDING' || record.word === 'FAILED' ? 'not-paid' : 'paid';
+  return { says, word: says === 'paid' ? (record?.word ?? null) : null, shown: {} };
+}
+
+function lookPaid(here: Here, step: Step): void {
+  const { w, calm, fault } = here;
+  const finish = (result: Result): World => here.finish(step, result, seenByFlow(w));
+  const now = paidNow(here);
+  const isReported = w.known.events.some(({ event }) => event.trusted && event.status !== 'FAILED');
+  // Asked on, it answers once it is known; a trusted event against it leaves it open.
+  const isOpen = step.do === 'ask-paid' && now.says === 'not-paid' && isReported;
+  if (!isOpen) calm(`whether it was paid is looked up: ${now.says}`, () => finish({ of: 'paid', ...now }));
+  fault('whether it was paid cannot be looked up: refused each time', () => finish({ of: 'cannot-ask', why: '' }));
+  if (step.do === 'ask-paid') return;
+  fault('the lookup cannot tell whether it was paid', () =>
+    finish({ of: 'paid', says: 'cannot-tell', word: null, shown: {} }),
+  );
+  fault('nobody answers whether it was paid', () => finish({ of: 'no-answer' }));
+}
+
+/** From now on the flow can know of it. */
+function seenByFlow(w: World): World {
+  const { record } = w.post;
+  return record?.byOthers === 'unseen' ? { ...w, post: { ...w.post, record: { ...record, byOthers: 'seen' } } } : w;
+}
+
 const followed = (lookup: LookupSays, word: string | null): Extract<Result, { of: 'follow' }> => ({
   of: 'follow',
   lookup,
@@ -171,8 +217,10 @@ const followed = (lookup: LookupSays, word: string | null): Extract<Result, { of
   shown: {},
 });
 
-export function trueLookup(record: ServiceRecord | null): LookupSays {
+export function trueLookup(setting: Setting, w: World): LookupSays {
+  const { record } = w.post;
   if (record === null) return 'absent';
+  if (requestPlanOf(setting, w).byOthersToo === true && record.word === 'PENDING') return 'proves-nothing';
   return record.ours ? 'shown' : 'other';
 }
 
@@ -180,8 +228,8 @@ const isOpen = ({ phase }: ClaimFacts): boolean => phase === 'sending' || phase 
 
 /** What the activity reads: the lookup only if the claim leaves it open. */
 function lookupNow({ setting, w }: Here): LookupSays {
-  if (!isLookup(setting)) return isOpen(w.post.claim) ? 'no-lookup' : 'cannot-tell';
-  return isOpen(w.post.claim) ? trueLookup(w.post.record) : 'cannot-tell';
+  if (!isLookup(setting, w)) return isOpen(w.post.claim) ? 'no-lookup' : 'cannot-tell';
+  return isOpen(w.post.claim) ? trueLookup(setting, w) : 'cannot-tell';
 }
 
 function looked(here: Here, of: 'ask' | 'look', windowOver: boolean): Extract<Result, { of: 'ask' | 'look' }> {
@@ -194,7 +242,7 @@ function looked(here: Here, of: 'ask' | 'look', windowOver: boolean): Extract<Re
 
 /** What the lookup shows is written to the claim. */
 function recorded({ setting, w }: Here): World {
-  const isShown = isLookup(setting) && w.post.record?.ours === true && isOpen(w.post.claim);
+  const isShown = isLookup(setting, w) && trueLookup(setting, w) === 'shown' && isOpen(w.post.claim);
   return isShown ? store(w, 'answer') : w;
 }
 
@@ -216,7 +264,7 @@ function ask(here: Here, step: Step): void {
     now.lookup === 'shown' ||
     (now.lookup === 'other' && request.lookup?.says !== 'other');
   if (isNews) calm(`asking brings: claim ${now.claim}, lookup ${now.lookup}`, () => finish(now, recorded(here)));
-  if (isLookup(setting) && isOpen(claim))
+  if (isLookup(setting, w) && isOpen(claim))
     fault('the lookup is refused each time', () => finish({ of: 'cannot-ask', why: 'a new contract' }));
   if (request.windowOver || w.nowMs < request.askUntilMs) return;
   const through = (lookup: LookupSays, next: World = w) =>
@@ -226,7 +274,7 @@ function ask(here: Here, step: Step): void {
       fault('the lookup lagged for the whole window', () => through('absent'));
     return;
   }
-  if (!isLookup(setting)) return calm('nothing was learnt for the whole window', () => through('no-lookup'));
+  if (!isLookup(setting, w)) return calm('nothing was learnt for the whole window', () => through('no-lookup'));
   if (record === null && claim.refusal && w.inbox.length === 0) {
     const next = store(w, 'confirmRefusal');
     return calm('the lookup showed nothing for the whole window, which confirms the refusal', () =>
@@ -249,12 +297,12 @@ function voidAll(here: Here, step: Step): void {
   const isGuarded = setting.worldPlant !== 'void-unguarded' && hasUnjudged(w, step.reviewed);
   const isTurnedAway = claim.phase === 'reserved' && claim.turnedAway > 0 && !claim.ordered;
   // The service's own word is enough where nothing can show the contrary; else its lookup must show nothing.
-  if (isTurnedAway && isLookup(setting) && step.looksFirst !== true) {
+  if (isTurnedAway && isLookup(setting, w) && step.looksFirst !== true) {
     return calm('the claims are not voided: the service turned a POST away', () =>
       finish(step, result(here, w, false), { ...w, read: w.inbox.length }),
     );
   }
-  if (isTurnedAway && isLookup(setting) && !isGuarded && record !== null) {
+  if (isTurnedAway && isLookup(setting, w) && !isGuarded && record !== null) {
     if (!record.ours)
       // Tried again and again: a person has been asked.
       return step.isParked === true
@@ -273,8 +321,9 @@ function voidAll(here: Here, step: Step): void {
   const believed = isTurnedAway ? [claim.turnedAway] : [];
   const [voided = claim] = voidedAll([claim], by, believed);
   const isForced = setting.worldPlant === 'void-anything' && !isGuarded;
-  const next = { ...w, post: { ...w.post, claim: isForced ? { ...claim, phase: 'void' as const } : voided } };
+  const one = { ...w, post: { ...w.post, claim: isForced ? { ...claim, phase: 'void' as const } : voided } };
   const isDone = !isGuarded && (isForced || !isInTheWay(claim, { turnedAway: believed[0] ?? 0 }));
+  const next = isDone ? withOthersVoid(setting, one) : one;
   if (!isAwaited)
     calm(`the claims are to be voided: ${isDone ? 'done' : 'not done'}`, () =>
       finish(step, result(here, next, isDone), { ...next, read: w.inbox.length }),
@@ -284,6 +333,21 @@ function voidAll(here: Here, step: Step): void {
     finish(step, { of: 'no-answer' }, next),
   );
   fault('the store is away: the claims were not voided', () => finish(step, { of: 'no-answer' }, w));
+}
+
+/** Requests whose claims are voided: what was made, and moved nothing, stays. */
+function openOf({ plan }: Setting, w: World): readonly string[] {
+  const { over } = view(w.known, plan, w.nowMs);
+  return plan.requests.map(({ name }) => name).filter((name) => !over.includes(name));
+}
+
+/** What comes after it has never begun. */
+function withOthersVoid(setting: Setting, w: World): World {
+  const others = openOf(setting, w).filter((name) => name !== w.at);
+  const voids = others.map(
+    (name) => [name, { ...postOf(w, name), claim: { ...NO_CLAIM, phase: 'void' as const } }] as const,
+  );
+  return { ...w, besides: { ...w.besides, ...Object.fromEntries(voids) } };
 }
 
 /** A flow without claims is stopped by the inbox alone. */
@@ -299,6 +363,8 @@ function voidNone({ w, calm, fault, finish }: Here, step: Step): void {
 const result = ({ setting }: Here, next: World, isDone: boolean): Result => ({
   of: 'void',
   isDone,
-  claims: { [requestPlanOf(setting).name]: claimReading(next.post.claim) },
+  claims: Object.fromEntries(
+    openOf(setting, next).map((name) => [name, claimReading(postOf(next, name).claim)] as const),
+  ),
   events: setting.worldPlant === 'void-unguarded' ? [] : next.inbox,
 });

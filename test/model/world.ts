@@ -25,6 +25,7 @@ import {
 import { learn } from '../../workflows/core/learn.js';
 import type { End, Plan, RequestPlan } from '../../workflows/core/plan.js';
 import { settle } from '../../workflows/core/settle.js';
+import { view } from '../../workflows/core/view.js';
 import { lifeOf } from './lives.js';
 
 /** One flow, and everything around it that can go right and wrong. */
@@ -33,7 +34,11 @@ export interface World {
   readonly known: Known;
   readonly decision: Decision;
   readonly end: End | null;
+  /** The request that is looked at, and its POST. */
+  readonly at: string;
   readonly post: Post;
+  /** Those of the flow's other requests. */
+  readonly besides: Readonly<Record<string, Post>>;
   /** The attempt to send that is under way. */
   readonly attempt: Attempt | null;
   readonly inbox: readonly FlowEvent[];
@@ -75,6 +80,8 @@ export interface ServiceRecord {
   readonly word: string;
   /** It has failed before. */
   readonly wasFailed: boolean;
+  /** Somebody else has done it: `unseen` until the flow can have looked. */
+  readonly byOthers?: 'unseen' | 'seen';
 }
 
 /** Ways in which the world itself is wrong, to see whether the model notices. */
@@ -94,6 +101,8 @@ export interface Setting {
   readonly book: Rulebook;
   /** Results may be overtaken by whatever comes. */
   readonly isSlow: boolean;
+  /** What is to be paid is paid when that is ordered. */
+  readonly isOrderedLater: boolean;
   readonly worldPlant?: WorldPlant;
   /** Names of rules that have decided somewhere. */
   readonly decided: Set<string>;
@@ -123,13 +132,17 @@ const NO_POST: Post = {
 
 export function begin(setting: Setting, left: Budget): World {
   const known = newKnownOf(setting, 0);
+  const [first, ...others] = setting.plan.requests.map(({ name }) => name);
+  const at = first ?? '';
   const isThere = isElsewhere(setting);
-  const record = isThere ? { ours: true, word: lifeOf(setting.plan.kind).begins, wasFailed: false } : null;
+  const record = isThere ? { ours: true, word: lifeOf(setting.plan, at).begins, wasFailed: false } : null;
   const empty = {
     nowMs: 0,
     known,
     end: null,
+    at,
     post: { ...NO_POST, record },
+    besides: Object.fromEntries(others.map((name) => [name, NO_POST])),
     attempt: null,
     inbox: [],
     delivered: 0,
@@ -156,21 +169,38 @@ export function newKnownOf({ plan }: Setting, nowMs: number): Known {
   );
 }
 
-export function requestPlanOf({ plan }: Setting): RequestPlan {
-  const [request] = plan.requests;
-  if (request === undefined) throw new TypeError('a plan without a request');
+export function requestPlanOf({ plan }: Setting, { at }: Pick<World, 'at'>): RequestPlan {
+  const request = plan.requests.find(({ name }) => name === at);
+  if (request === undefined) throw new TypeError(`a plan without the request "${at}"`);
   return request;
 }
 
+/** The same world, with another request looked at. */
+export function lookingAt(name: string, w: World): World {
+  if (w.at === name) return w;
+  const { [name]: post = NO_POST, ...others } = w.besides;
+  return { ...w, at: name, post, besides: { ...others, [w.at]: w.post } };
+}
+
+/** The one that the flow is about now. */
+export const lookingAtCurrent = ({ plan }: Setting, w: World): World =>
+  plan.requests.length === 1 ? w : lookingAt(view(w.known, plan, w.nowMs).requestPlan.name, w);
+
+/** Its claim, whichever request is looked at. */
+export const postOf = (w: World, name: string): Post => (w.at === name ? w.post : (w.besides[name] ?? NO_POST));
+
 /** It was made elsewhere, and is only followed. */
-export const isElsewhere = (setting: Setting): boolean => requestPlanOf(setting).watching !== undefined;
+export const isElsewhere = ({ plan }: Setting): boolean => plan.requests[0]?.watching !== undefined;
 
 /** What a word of the service means. */
 export const meaningIn = ({ plan: { words } }: Setting, word: string | null): Meaning => classifyStatus(words, word);
 
 /** The loop of the flow, and what its effects do to the world. */
-export function settled(setting: Setting, world: Omit<World, 'decision'>): World {
-  const { known, decision, effects, decided } = settle(world.known, setting.plan, world.nowMs, setting.book);
+export function settled(setting: Setting, begun: Omit<World, 'decision'>): World {
+  const { known, decision, effects, decided } = settle(begun.known, setting.plan, begun.nowMs, setting.book);
+  const sending =
+    effects.find(({ step }) => step.do === 'send')?.step ?? known.running.find((step) => step.do === 'send');
+  const world = sending === undefined ? begun : lookingAt(sending.request, begun as World);
   for (const name of decided) setting.decided.add(name);
   let { attempt, post, slow } = world;
   for (const { do: what, step } of effects) {
@@ -201,8 +231,8 @@ export function abandoned({ attempt, post, nowMs }: Pick<World, 'attempt' | 'pos
 
 export function termsOf(setting: Setting, step: Step): Terms {
   return {
-    lookUp: requestPlanOf(setting).lookUp === 'own',
-    byOthersToo: false,
+    lookUp: isLookup(setting, { at: step.request }),
+    byOthersToo: requestPlanOf(setting, { at: step.request }).byOthersToo === true,
     skipLookup: step.unasked === true,
     takesDebt: false,
     sendable: true,
@@ -225,15 +255,20 @@ export const claimReading = (claim: ClaimFacts): ClaimReading => ({
   sent: sentOf(claim),
 });
 
-export const prepared = (setting: Setting): FlowPreparation =>
-  ({
+/** What is to be ordered later is known all the same if an earlier run has sent it. */
+export function prepared(setting: Setting, w: World): FlowPreparation {
+  const isKnown = ({ name, byOthersToo }: RequestPlan): boolean =>
+    !setting.isOrderedLater || byOthersToo !== true || sentOf(postOf(w, name).claim) !== 'nothing';
+  const names = isElsewhere(setting) ? [] : setting.plan.requests.filter(isKnown).map(({ name }) => name);
+  return {
     windows: { settleMs: SETTLE_MS },
-    steps: isElsewhere(setting) ? {} : { [requestPlanOf(setting).name]: { facts: OURS } },
-    input: { chain: 'LIGHTNING', token: 'BTC', cryptoAmount: '1' },
-  }) as unknown as FlowPreparation;
+    steps: Object.fromEntries(names.map((name) => [name, { facts: OURS, claim: { fingerprint: 'ours' } }])),
+    input: { chain: 'LIGHTNING', token: 'BTC', cryptoAmount: '1', payment: setting.isOrderedLater ? undefined : {} },
+  } as unknown as FlowPreparation;
+}
 
 /** A trusted event in the inbox that the step's flow had not judged. */
 export const hasUnjudged = ({ inbox }: World, reviewed: readonly string[] = [], isTrusted = true): boolean =>
   inbox.some(({ id, trusted }) => (trusted || !isTrusted) && !reviewed.includes(id));
 
-export const isLookup = (setting: Setting): boolean => requestPlanOf(setting).lookUp === 'own';
+export const isLookup = (setting: Setting, w: Pick<World, 'at'>): boolean => requestPlanOf(setting, w).lookUp === 'own';

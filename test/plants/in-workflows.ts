@@ -6,6 +6,7 @@ import type * as refundDue from '../../workflows/bridge/refund-due.js';
 import type * as refundTerms from '../../workflows/bridge/refund-terms.js';
 import type * as bridgeStatuses from '../../workflows/bridge/statuses.js';
 import type * as transfer from '../../workflows/bridge/transfer.js';
+import type * as coreEvents from '../../workflows/core/events.js';
 import type * as coreLoop from '../../workflows/core/loop.js';
 import type * as rules from '../../workflows/core/rules.js';
 import type * as evidence from '../../workflows/engine/evidence.js';
@@ -20,7 +21,6 @@ import type * as runFlow from '../../workflows/engine/run-flow.js';
 import type * as stop from '../../workflows/engine/stop.js';
 import type * as submit from '../../workflows/engine/submit.js';
 import type * as track from '../../workflows/engine/track.js';
-import type * as lookForPayment from '../../workflows/invoice/look-for-payment.js';
 import { replacing, type Plants } from './replaced.js';
 
 /** Events that act by other rules. */
@@ -141,11 +141,11 @@ export const plants = {
     openingWith({ overtaken: { get: () => () => Promise.resolve(null), set: () => undefined } }),
   ],
   'failure-of-another-payer': [
-    replacing<typeof lookForPayment>('workflows/invoice/look-for-payment.ts', {
-      planOf:
-        ({ planOf }) =>
-        ({ maybeAnother: _maybeAnother, ...payment }) =>
-          planOf(payment),
+    replacing<typeof coreEvents>('workflows/core/events.ts', {
+      wordsFor:
+        ({ wordsFor }) =>
+        (plan, { byOthersToo: _byOthersToo, ...requestPlan }, request) =>
+          wordsFor(plan, requestPlan, request),
     }),
   ],
   'bare-failure-owes-nothing': [

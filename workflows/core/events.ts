@@ -1,34 +1,59 @@
 import type { Facts } from '../../activities/types.js';
 import { openedIdOf } from '../../src/protocol/events.js';
 import { isUnread } from '../../src/protocol/messages.js';
-import { classifyStatus, withDeclinedOpen, type Meaning } from '../../src/protocol/statuses.js';
-import type { Event, Known } from './known.js';
+import { classifyStatus, withDeclinedOpen, type StatusMap } from '../../src/protocol/statuses.js';
+import { NOT_SENT, type Event, type Known, type Request } from './known.js';
 import type { Plan, RequestPlan, Said } from './plan.js';
 
-/** Null until the input is checked: an event cannot be compared before. Of what was made elsewhere nothing is known. */
-export const factsOf = ({ prepared }: Known, request: string): Facts | null =>
-  prepared === null ? null : (prepared.steps[request]?.facts ?? {});
+/**
+ * Null until the input is checked: an event cannot be compared before. Of what was made elsewhere nothing is known, and
+ * of what is still to be ordered only what the request before it says.
+ */
+export function factsOf({ prepared }: Known, request: string): Facts | null {
+  if (prepared === null) return null;
+  const [first] = Object.values(prepared.steps);
+  return (prepared.steps[request] ?? first)?.facts ?? {};
+}
 
-/** Two POSTs may have left: then DECLINED may be about the second one, and says nothing of the first. */
-export const meaningOf = (plan: Plan, maybeTwice: boolean, word: string | null): Meaning =>
-  classifyStatus(maybeTwice ? withDeclinedOpen(plan.words) : plan.words, word);
+/** The service's answer to our POST alone shows that its payment is ours: others can pay, too. */
+export const mayBeTheirs = ({ byOthersToo }: RequestPlan, { answer, maybeTwice }: Request): boolean =>
+  byOthersToo === true && (answer !== 'accepted' || maybeTwice);
 
-export function saidBy(plan: Plan, request: RequestPlan, known: Known, facts: Facts): readonly Said[] {
-  const { maybeTwice = false } = known.requests[request.name] ?? {};
+/**
+ * What the words of the service mean for a request. Of a payment that may be another's, a failure ends nothing. Two POSTs
+ * may have left: then DECLINED may be about the second one, and says nothing of the first.
+ */
+export function wordsFor({ words, attemptWords = words }: Plan, requestPlan: RequestPlan, request: Request): StatusMap {
+  if (requestPlan.movesNothing === true || mayBeTheirs(requestPlan, request)) return attemptWords;
+  return request.maybeTwice ? withDeclinedOpen(words) : words;
+}
+
+export function saidBy(plan: Plan, requestPlan: RequestPlan, known: Known, facts: Facts): readonly Said[] {
+  const request = known.requests[requestPlan.name] ?? NOT_SENT;
+  const { words, attemptWords = words } = plan;
+  const ours = wordsFor(plan, requestPlan, request);
+  // What came before ours was sent is of another's attempt.
+  const isEarlier = ({ atMs }: Event): boolean => requestPlan.byOthersToo === true && atMs < request.firstSendAtMs;
   return known.events.map((of) => ({
     of,
-    meaning: meaningOf(plan, maybeTwice, of.event.status),
-    differs: differsOf(request, facts, of),
+    meaning: classifyStatus(isEarlier(of) ? attemptWords : ours, of.event.status),
+    differs: differsOf(requestPlan, request, facts, of),
   }));
 }
 
 /** The path decides whose event it is: one that names another reference differs. */
-function differsOf({ lookUp }: RequestPlan, facts: Facts, { event }: Event): readonly string[] {
+function differsOf(requestPlan: RequestPlan, request: Request, facts: Facts, { event }: Event): readonly string[] {
   // It may say anything; where there is a lookup, that says it.
   if (openedIdOf(event.id) !== event.id) return ['body'];
   const other = event.facts['reference'] === undefined ? [] : ['reference'];
-  const unread = isUnread(event.facts) && lookUp === 'none' ? ['body'] : [];
+  const unread = isUnread(event.facts) && !isHint(requestPlan, request) ? ['body'] : [];
   return [...other, ...unread, ...differences(facts, event.facts)];
+}
+
+/** Where there is a lookup, that decides; before our send it may be about another's payment, and lag. */
+function isHint({ lookUp, movesNothing, byOthersToo }: RequestPlan, { claim }: Request): boolean {
+  if (lookUp === 'none' || movesNothing === true) return false;
+  return byOthersToo !== true || (claim !== 'free' && claim !== 'reserved');
 }
 
 /** The facts in which two sides differ; a fact that one of them lacks cannot differ. Each has one spelling. */

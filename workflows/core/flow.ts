@@ -24,11 +24,17 @@ import {
   cancelUpdate,
   eventsSignal,
   flowQuery,
+  payUpdate,
   provideRefundInvoiceUpdate,
   resolveUpdate,
 } from '../engine/messages.js';
 import { checkOrder, onUpdate, orderRefused } from '../engine/park.js';
-import { MAX_SIGNALS_PER_RUN, MAX_UPDATES_PER_RUN, SETTLE_PATIENCE_MS } from '../engine/policies.js';
+import {
+  MAX_SIGNALS_PER_RUN,
+  MAX_UPDATES_PER_RUN,
+  PAY_ORDER_PATIENCE_MS,
+  SETTLE_PATIENCE_MS,
+} from '../engine/policies.js';
 import { numberIn } from '../engine/flow.js';
 import { reportChanges, type ReportsCarried } from '../engine/report-changes.js';
 import { close } from '../engine/run-flow.js';
@@ -40,6 +46,7 @@ import { newKnown, type Action, type Known, type NewOrder } from './known.js';
 import { createLoop, type Loop } from './loop.js';
 import { createNotices } from './notices.js';
 import { mayCancel, mayOrder } from './orders.js';
+import { describePay } from './pay-order.js';
 import { perform } from './perform.js';
 import type { Plan } from './plan.js';
 import { answerOf, flowView, outcomeOf, reportOf, type Frame } from './report.js';
@@ -164,6 +171,7 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     if (order.action === 'cancel') throw orderRefused(code, `The flow cannot be cancelled: ${text}.`);
     // What is wrong with an invoice is a sentence of its own.
     if (order.action === 'refund-invoice') throw orderRefused(code, text);
+    if (order.action === 'pay') throw orderRefused(code, `${text}.`);
     throw orderRefused(code, `${order.action} was not carried out: ${text}.`);
   }
 
@@ -174,6 +182,7 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     note,
     eventId: null,
     invoice: null,
+    described: null,
     untilMs: null,
     parkedSinceMs: null,
     ...more,
@@ -194,7 +203,7 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     },
     (order) => {
       checkOrder(order);
-      const why = outcome === null ? mayCancel(known()) : ENDED;
+      const why = outcome === null ? mayCancel(view(known(), plan, Date.now())) : ENDED;
       if (why !== null) throw orderRefused(why.code, `The flow cannot be cancelled: ${why.text}.`);
     },
   );
@@ -231,6 +240,24 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
         const why = outcome === null ? whyNoInvoice(view(known(), plan, Date.now())) : ENDED;
         if (why !== null) throw orderRefused(why.code, `${why.text}.`);
       },
+    );
+  }
+  if (plan.takesPay === true) {
+    onUpdate(
+      handled,
+      payUpdate,
+      async (given): Promise<SubmitAnswer> => {
+        const order = await admit(admitting, { update: UPDATES.pay, action: 'pay' }, given, PAY_ORDER_PATIENCE_MS);
+        // Bounded by the check of the input, which ends at the deadline.
+        await condition(() => known().prepared !== null || outcome !== null);
+        const described = await describePay(admitting, known().prepared, order);
+        await put(newOrder('pay', order, { described }));
+        const now = (): SubmitAnswer | null => answerOf(plan, known(), outcome, Date.now(), 'pay');
+        // Bounded by the flow, which answers, parks or ends at its deadline.
+        await condition(() => now() !== null);
+        return now() ?? { kind: 'none', reason: 'ended' };
+      },
+      checkOrder,
     );
   }
   onUpdate(handled, answerUpdate, async (): Promise<SubmitAnswer> => {

@@ -1,7 +1,7 @@
-import type { FlowPreparation } from '../../activities/types.js';
+import type { DescribedStep, FlowPreparation } from '../../activities/types.js';
 import type { OtherRecord } from '../../src/flows/echoes.js';
 import type { Cause } from '../../src/protocol/causes.js';
-import type { SentBefore, ClaimSays, Ending, LookupSays, Repeat } from '../../src/protocol/decisions.js';
+import type { SentBefore, ClaimSays, Ending, LookupSays, PaidSays, Repeat } from '../../src/protocol/decisions.js';
 import type { FlowEvent, Outcome, Rejection } from '../../src/protocol/messages.js';
 import type { ParkAction, ParkReason } from '../../src/protocol/vocabulary.js';
 
@@ -120,6 +120,10 @@ export interface Request {
   readonly firstSendAtMs: number;
   /** The service's record or answer is of another payment. */
   readonly isOther: boolean;
+  /** Whether what it made is what was asked for; null: that was not compared. */
+  readonly compared: 'ours' | 'other' | null;
+  /** Whether it was paid by another way, if others can pay it, too. What was shown once stays so. */
+  readonly paid: Reading<PaidSays> | null;
   /** Its next send goes out even if the lookup cannot tell: the person who ordered it was shown that. */
   readonly unasked: boolean;
   /** The store did not answer when another send was ordered: it may be open for one, and is closed to it again. */
@@ -158,6 +162,8 @@ export type Answer =
   | 'held-back'
   | 'void'
   | 'other-request'
+  /** The lookup before it shows that others have paid: it was not sent. */
+  | 'done-elsewhere'
   /** Its send was not awaited any more. */
   | 'given-up'
   /** Proven: this attempt sent nothing, and it may be tried again. */
@@ -165,7 +171,7 @@ export type Answer =
   /** What a send needs is gone: this attempt sent nothing, as far as is known. */
   | 'gone';
 
-export type StopEnd = 'cancelled' | 'expired' | 'invalid' | 'card-gone';
+export type StopEnd = 'cancelled' | 'expired' | 'invalid' | 'card-gone' | 'closed' | 'paid';
 
 export interface StopTried {
   readonly for: StopEnd;
@@ -187,7 +193,7 @@ export interface Event {
   readonly said: 'accepted' | 'dismissed' | 'trusted' | null;
 }
 
-export type Action = ParkAction | 'cancel' | 'refund-invoice';
+export type Action = ParkAction | 'cancel' | 'refund-invoice' | 'pay';
 
 export interface Order {
   readonly id: string;
@@ -197,6 +203,8 @@ export interface Order {
   readonly eventId: string | null;
   /** The invoice of a `refund-invoice`. */
   readonly invoice: string | null;
+  /** The checked terms of a `pay`. */
+  readonly described: DescribedStep | null;
   /** The new deadline of a `keep-waiting`, ms. */
   readonly untilMs: number | null;
   /** Since when the question was shown that it answers; null: it answers none. */
@@ -250,6 +258,12 @@ export const STEPS = [
   'close',
   /** Closes all claims of the flow by a person's order. */
   'last-word',
+  /** Reads what was made until it can be compared with what was asked for. */
+  'compare',
+  /** Whether it was paid by another way; "not found" counts once the window is over. */
+  'look-paid',
+  /** The same, again and again, until that is known. */
+  'ask-paid',
   /** Whether a refund can go to the invoice that a person gave. */
   'check-invoice',
 ] as const;
@@ -306,6 +320,8 @@ export type Result =
       /** Of a void claim: what was sent under it. */
       readonly sent: SentBefore | null;
       readonly shown: Partial<ForPersons>;
+      /** Of one that others have made. */
+      readonly paid?: PaidResult;
     }
   /** It cannot be put on the wire: nothing was sent. */
   | { readonly of: 'unsendable'; readonly refusal: Known['refusal'] }
@@ -335,11 +351,21 @@ export type Result =
   | ({ readonly of: 'take-back' } & ClaimReading)
   | ({ readonly of: 'close' } & ClaimReading)
   | { readonly of: 'last-word'; readonly isClosed: boolean; readonly why: Cause | null }
+  | { readonly of: 'compare'; readonly other: OtherRecord | null }
+  | ({ readonly of: 'paid' } & PaidResult)
   | { readonly of: 'check-invoice'; readonly given: GivenInvoice | null; readonly why: Cause | null }
   /** A question to the service that is refused each time. */
   | { readonly of: 'cannot-ask'; readonly why: string }
   /** Its patience is over; it may have been done. */
   | { readonly of: 'no-answer' };
+
+/** What the lookup of an invoice's payment says, whoever has paid. */
+export interface PaidResult {
+  readonly says: PaidSays;
+  /** The status word of a payment. */
+  readonly word: string | null;
+  readonly shown: Partial<ForPersons>;
+}
 
 /** What a send reports besides its answer if there is nothing particular about it. */
 export const PLAIN_SEND = {
@@ -396,6 +422,8 @@ export const NOT_SENT: Request = {
   notSent: null,
   firstSendAtMs: 0,
   isOther: false,
+  compared: null,
+  paid: null,
   unasked: false,
   maybeOrdered: false,
   holdBackFailed: false,

@@ -1,22 +1,22 @@
 import type { Cause } from '../../src/protocol/causes.js';
-import type { ClaimSays, LookupSays, SentBefore } from '../../src/protocol/decisions.js';
+import type { OtherRecord } from '../../src/flows/echoes.js';
+import type { ClaimSays, LookupSays, PaidSays, SentBefore } from '../../src/protocol/decisions.js';
 import { openedIdOf } from '../../src/protocol/events.js';
 import { isOneWordTooMany } from '../../src/protocol/statuses.js';
 import {
   NOT_SENT,
-  type Action,
   type Answer,
   type ClaimReading,
-  type Event,
   type Input,
   type Known,
   type NewOrder,
-  type Order,
-  type RefundInvoice,
+  type PaidResult,
+  type Reading,
   type Request,
   type Result,
   type Step,
 } from './known.js';
+import { carriedOut, NO_INVOICE, withOrder } from './learn-orders.js';
 import { inNewTurn, leaveEvents, takeEvents } from './take-events.js';
 
 /** Adds one input to what is known. It judges nothing, and never throws. */
@@ -61,11 +61,6 @@ function withRequest(known: Known, name: string, change: Partial<Request>): Know
     : { ...known, requests: { ...known.requests, [name]: { ...request, ...change } } };
 }
 
-const withOrder = (known: Known, id: string | undefined, change: Partial<Order>): Known => ({
-  ...known,
-  orders: known.orders.map((order) => (order.id === id ? { ...order, ...change } : order)),
-});
-
 function takeOrder(known: Known, order: NewOrder): Known {
   if (known.orders.some(({ id }) => id === order.id)) return known;
   const done = known.orders.filter(({ became }) => became !== null);
@@ -104,8 +99,10 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
   switch (result.of) {
     case 'check':
       return checked(known, result, nowMs);
-    case 'send':
-      return sent(known, request, result, nowMs);
+    case 'send': {
+      const next = sent(known, request, result, nowMs);
+      return result.paid === undefined ? next : paid(next, request, result.paid, { askedAtMs: nowMs, turn });
+    }
     case 'unsendable':
       return inNewTurn({ ...known, input: 'invalid', refusal: result.refusal });
     case 'ask':
@@ -129,6 +126,10 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
       const next = withRequest(known, request, { ...found, sent: result.sent });
       return inNewTurn(withOrder(next, step.order, { result: result.claim === 'void' ? 'void' : 'not-void' }));
     }
+    case 'compare':
+      return compared(known, request, result.other);
+    case 'paid':
+      return paid(known, step.request, result, { askedAtMs, turn });
     case 'check-invoice': {
       const { given, why } = result;
       const next = withOrder(known, step.order, { result: given === null ? 'not-taken' : 'taken', why });
@@ -199,7 +200,11 @@ const CLAIM_AFTER = {
   'other-request': 'free',
   'not-sent': 'reserved',
   gone: 'reserved',
+  'done-elsewhere': 'reserved',
 } as const satisfies Record<Answer, Request['claim']>;
+
+/** This attempt has sent nothing: of an earlier one that says nothing. */
+const UNSENT: readonly Answer[] = ['gone', 'not-sent', 'done-elsewhere'];
 
 type Sent = Pick<Extract<Result, { of: 'send' }>, 'answer' | 'isRepeat' | 'sent'> &
   Partial<Extract<Result, { of: 'send' }>> & { readonly byClaim?: true };
@@ -209,7 +214,7 @@ function sent(known: Known, name: string, result: Sent, nowMs: number): Known {
   if (before === undefined) return known;
   // The claim is known to have been marked: whatever this attempt did, something may have been sent.
   const isMarked = before.claim !== 'free' && before.claim !== 'reserved';
-  const isOverruled = isMarked && (result.answer === 'gone' || result.answer === 'not-sent');
+  const isOverruled = isMarked && UNSENT.includes(result.answer);
   const answer = isOverruled ? 'unknown' : result.answer;
   // Another send that was ordered stays so until it is taken back; and what is known of a claim is not unlearnt.
   const isKept = isOverruled || (answer === 'given-up' && isMarked);
@@ -239,7 +244,7 @@ function sent(known: Known, name: string, result: Sent, nowMs: number): Known {
   );
 }
 
-const LEFT_NOTHING: readonly Answer[] = ['held-back', 'other-request', 'rejected', 'not-sent', 'gone'];
+const LEFT_NOTHING: readonly Answer[] = ['held-back', 'other-request', 'rejected', ...UNSENT];
 const sentAfter = (before: SentBefore, answer: Answer): SentBefore =>
   LEFT_NOTHING.includes(answer) ? before : 'unknown';
 
@@ -320,6 +325,38 @@ function followed(known: Known, step: Step, found: Extract<Result, { of: 'follow
   return isProof ? inNewTurn(next) : next;
 }
 
+/** An invoice that the service made: only the one that was asked for is paid. */
+function compared(known: Known, name: string, other: OtherRecord | null): Known {
+  const { shown } = known.requests[name] ?? NOT_SENT;
+  const says = other === null ? 'ours' : 'other';
+  return inNewTurn(withRequest(known, name, { compared: says, shown: { ...shown, other: other ?? shown.other } }));
+}
+
+/** What the lookup has once shown as paid stays so: a lower status after that is of an older copy. */
+function paid(
+  known: Known,
+  name: string,
+  found: PaidResult,
+  when: Pick<Reading<unknown>, 'askedAtMs' | 'turn'>,
+): Known {
+  const before = known.requests[name];
+  if (before === undefined) return known;
+  const wasShown = isShown(before.paid?.says);
+  const isNew = isShown(found.says) && !wasShown;
+  const { word } = found;
+  const next = withRequest(known, name, {
+    paid: { says: wasShown ? (before.paid?.says ?? found.says) : found.says, ...when },
+    unaskable: null,
+    isOther: before.isOther || found.says === 'other',
+    words: isNew && word !== null && !before.words.includes(word) ? [...before.words, word] : before.words,
+    word: isNew ? word : before.word,
+    shown: { ...before.shown, ...found.shown },
+  });
+  return isNew ? inNewTurn(next) : next;
+}
+
+const isShown = (says: PaidSays | undefined): boolean => says === 'paid' || says === 'other';
+
 function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }>, nowMs: number): Known {
   const { turn, stop: end = 'expired', order = null } = step;
   const read: Known = {
@@ -393,6 +430,7 @@ function tookBack(known: Known, name: string, { claim, sent: sentBefore }: Claim
 }
 
 const NOT_CHECKED: Cause = { code: 'invoice_refused', text: 'it cannot be checked now: give it again later' };
+const NO_ANSWER_OF_PAID: PaidResult = { says: 'cannot-tell', word: null, shown: {} };
 const UNANSWERED = 'neither the store nor the service answered';
 
 function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
@@ -410,6 +448,11 @@ function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
       const shown = { ...(request?.shown ?? NOT_SENT.shown), asked: { asked: UNANSWERED } };
       return withRequest(known, name, { lookup: { says, askedAtMs, turn }, shown });
     }
+    case 'look-paid':
+    case 'ask-paid':
+      return paid(known, name, NO_ANSWER_OF_PAID, { askedAtMs, turn });
+    case 'compare':
+      return known;
     case 'void':
       return { ...known, stop: { for: step.stop ?? 'expired', says: 'no-answer', turn, order: step.order ?? null } };
     case 'take-back':
@@ -435,37 +478,4 @@ function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
     default:
       return step.do satisfies never;
   }
-}
-
-function carriedOut(known: Known, id: string, nowMs: number): Known {
-  const order = known.orders.find((one) => one.id === id);
-  const next = withOrder(known, id, { became: 'carried-out' });
-  if (order === undefined) return known;
-  const moreTime = (atMs: number | null) => ({ deadlineAtMs: atMs ?? nowMs + next.deadlineMs });
-  const { refundInvoice } = known;
-  if (order.action === 'keep-waiting') {
-    const isForInvoice = known.parked?.reason === 'refund_invoice_needed';
-    const awaited = isForInvoice ? { refundInvoice: { ...NO_INVOICE, isAwaited: true } } : {};
-    return inNewTurn({ ...next, ...moreTime(order.untilMs), ...awaited });
-  }
-  if (order.action === 'confirm-handed-over' && refundInvoice !== null)
-    return inNewTurn({ ...next, ...moreTime(null), refundInvoice: { ...refundInvoice, isHandedOver: true } });
-  // It has a deadline of its own if the flow's is over.
-  if (order.action === 'send-again') return nowMs < next.deadlineAtMs ? next : { ...next, ...moreTime(null) };
-  const said = SAID_BY[order.action];
-  return said === undefined ? next : say(next, order, said);
-}
-
-const NO_INVOICE: RefundInvoice = { given: null, isHandedOver: false, isAwaited: false };
-
-/** What a person says of an event by an order about it. */
-const SAID_BY: Readonly<Partial<Record<Action, NonNullable<Event['said']>>>> = {
-  'accept-event': 'accepted',
-  'dismiss-event': 'dismissed',
-  'trust-settlement': 'trusted',
-};
-
-function say(known: Known, { eventId }: Order, said: NonNullable<Event['said']>): Known {
-  const events = known.events.map((one) => (one.event.id === eventId ? { ...one, said } : one));
-  return inNewTurn({ ...known, events });
 }

@@ -1,9 +1,10 @@
 import type { Cause } from '../../src/protocol/causes.js';
 import { orderRefusal, POST_ORDERS, refusalOf, type PostOrder } from '../../src/protocol/legal-orders.js';
+import { PAID_BY_ANOTHER_WAY } from '../../src/protocol/messages.js';
 import { PARK_ACTIONS, type ParkReason } from '../../src/protocol/vocabulary.js';
 import type { Action, Input, Known, NewOrder, Order, Step } from './known.js';
 import type { End, OrderRule, Ordered, Reply, View } from './plan.js';
-import { look, lookAtStatus, readInbox, step, stop } from './situation.js';
+import { look, lookAtStatus, lookPaid, readInbox, step, stop } from './situation.js';
 import { mayBeSent } from './view.js';
 
 export const refuse = ({ order }: Pick<Ordered, 'order'>, why: Cause): Reply => ({
@@ -20,14 +21,26 @@ export const ORDER_RULES: readonly OrderRule[] = [
   {
     name: 'cancel-too-late',
     says: 'Once money may have moved, or a trusted event reports it, a cancel is refused.',
-    when: (o) => isCancel(o) && (o.v.is.maybeSent || o.v.is.reported),
-    follows: (o) => refuse(o, o.v.is.maybeSent ? MAY_HAVE_MOVED : REPORTED),
+    when: (o) => isCancel(o) && whyNoCancel(o.v) !== null,
+    follows: (o) => refuse(o, whyNoCancel(o.v) ?? MAY_HAVE_MOVED),
+  },
+  {
+    name: 'cancel-unclear',
+    says: 'A cancel is refused while it is not known whether others have paid.',
+    when: (o) => isCancel(o) && o.v.is.asked && isUnclear(o.v),
+    follows: (o) => refuse(o, MAYBE_PAID),
   },
   {
     name: 'cancel-cannot-tell',
     says: 'A cancel is refused if the store cannot say whether money moved; it may carry it out yet.',
     when: (o) => isCancel(o) && o.v.known.stop?.order === o.order.id && o.v.known.stop.says === 'no-answer',
     follows: (o) => refuse(o, STORE_UNAVAILABLE),
+  },
+  {
+    name: 'order-not-voided',
+    says: 'An order that closes what was never sent is refused if the store did not void the claims, or does not answer.',
+    when: (o) => !isCancel(o) && o.v.known.stop?.order === o.order.id && o.v.known.stop.says !== 'done',
+    follows: (o) => refuse(o, o.v.known.stop?.says === 'no-answer' ? STORE_UNAVAILABLE : MOVED_ON),
   },
   {
     name: 'cancel',
@@ -91,7 +104,9 @@ export const ORDER_RULES: readonly OrderRule[] = [
     name: 'order-looks',
     says: 'and against the claim and the service, where it can be asked.',
     when: ({ v }) => !isLookedAt(v),
-    follows: ({ v }) => ({ steps: [v.executed === 'shown' ? lookAtStatus(v) : look(v)] }),
+    follows: ({ v }) => ({
+      steps: [v.executed === 'shown' ? lookAtStatus(v) : isUnpaidByUs(v) ? lookPaid(v) : look(v)],
+    }),
   },
   {
     name: 'order-vouches',
@@ -115,9 +130,12 @@ export const ORDER_RULES: readonly OrderRule[] = [
     name: 'order-carry-out',
     says: "Nothing stands against it: the store carries it out, in the claim's own transaction.",
     when: () => true,
-    follows: ({ v, order }) => ({
-      steps: [step(STEP_OF[order.action] ?? 'last-word', v.requestPlan.name, undefined, { order: order.id })],
-    }),
+    follows: ({ v, order }) => {
+      if (order.action === 'close-not-executed' && isUnpaidByUs(v))
+        return { steps: [step('void', '', v.known.turn, { stop: 'closed', order: order.id })] };
+      const what = STEP_OF[order.action] ?? 'last-word';
+      return { steps: [step(what, v.requestPlan.name, undefined, { order: order.id })] };
+    },
   },
 ];
 
@@ -147,9 +165,21 @@ export const isSameDoubt = (one: ParkReason | undefined, other: ParkReason | und
 const isSameQuestion = (shown: ParkReason | undefined, now: ParkReason | undefined, action: Action): boolean =>
   shown === now || (isSameDoubt(shown, now) && now !== undefined && PARK_ACTIONS[now].some((one) => one === action));
 
+/** Others can pay it, and we have not: what is asked is whether they have. */
+const isUnpaidByUs = (v: View): boolean => v.requestPlan.byOthersToo === true && !mayBeSent(v.request);
+const isUnclear = (v: View): boolean => v.requestPlan.byOthersToo === true && v.request.paid?.says !== 'not-paid';
+
+function whyNoCancel(v: View): Cause | null {
+  if (v.is.elsewhere) return PAID_ALREADY;
+  if (v.is.maybeSent) return MAY_HAVE_MOVED;
+  return v.is.reported ? REPORTED : null;
+}
+
 /** Where it cannot be asked (an invalid input has no claim that we could name), the store alone decides. */
 const isLookedAt = (v: View): boolean =>
-  v.known.prepared === null || v.request.lookup?.turn === v.known.turn || (v.executed === 'shown' && !v.is.hasLookup);
+  v.known.prepared === null ||
+  (isUnpaidByUs(v) && v.executed !== 'shown' ? v.is.asked : v.request.lookup?.turn === v.known.turn) ||
+  (v.executed === 'shown' && !v.is.hasLookup);
 
 /**
  * What is proven against an order. About a POST that nothing shows yet there is more to say than about its ending. What
@@ -157,9 +187,10 @@ const isLookedAt = (v: View): boolean =>
  */
 function whyNot({ v, order }: Ordered): Cause | null {
   const { action } = order;
-  if (action === 'cancel' || action === 'refund-invoice') return null;
+  if (action === 'cancel' || action === 'refund-invoice' || action === 'pay') return null;
   const shown = v.known.parked?.endings ?? [];
-  const isOfAnother = v.request.isOther || (v.executed === 'shown' && v.post.lookup === 'other');
+  const isRecordOfAnother = v.request.isOther || (v.executed === 'shown' && v.post.lookup === 'other');
+  const isOfAnother = isRecordOfAnother || v.plan.mayBeOfAnother?.(v) === true;
   const proven = isOfAnother ? v.endings.filter((ending) => !shown.includes(ending)) : v.endings;
   const byEnding = orderRefusal(action, proven, shown);
   if (byEnding !== null) return byEnding;
@@ -187,8 +218,7 @@ export function mayOrder(known: Known, order: Pick<NewOrder, 'action' | 'parkedS
 }
 
 /** Refused at once: as far as is known it is too late. */
-export const mayCancel = ({ requests }: Known): Cause | null =>
-  Object.values(requests).some(mayBeSent) ? MAY_HAVE_MOVED : null;
+export const mayCancel = (v: View): Cause | null => (v.is.maybeSent ? MAY_HAVE_MOVED : null);
 
 /** The flow ends: what is left to say to those who ordered. */
 export function lastReplies(known: Known, end: End): readonly Input[] {
@@ -214,6 +244,8 @@ const underWay = ({ request }: View): Cause => ({
 });
 
 const MAY_HAVE_MOVED: Cause = { code: 'money_may_have_moved', text: 'money may have moved already' };
+const MAYBE_PAID: Cause = { code: 'payment_unclear', text: 'it is not known whether the invoice was paid' };
+export const PAID_ALREADY: Cause = { code: PAID_BY_ANOTHER_WAY, text: 'the invoice was paid already' };
 const REPORTED: Cause = { code: 'event_reports_it', text: 'a trusted event says that the service has it' };
 const STORE_UNAVAILABLE: Cause = {
   code: 'store_unavailable',

@@ -1,36 +1,14 @@
-import {
-  ActivityFailure,
-  ApplicationFailure,
-  isCancellation,
-  TimeoutFailure,
-  type ActivityOptions,
-} from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, isCancellation, TimeoutFailure } from '@temporalio/workflow';
 import type { ClaimAnswer, Voided } from '../../activities/engine-steps.js';
-import type {
-  ClaimRef,
-  Facts,
-  PostReading,
-  StatusEvidence,
-  StatusReading,
-  StepTerms,
-  SubmitOutcome,
-  Windows,
-} from '../../activities/types.js';
-import type { CardDepositInput } from '../../src/flows/card-deposit.js';
-import type { OtherRecord } from '../../src/flows/echoes.js';
+import type { Facts, PostReading, StatusEvidence, StatusReading } from '../../activities/types.js';
 import type { Cause } from '../../src/protocol/causes.js';
-import { executed } from '../../src/protocol/decisions.js';
+import { endingsOf, executed } from '../../src/protocol/decisions.js';
+import { PAID_BY_ANOTHER_WAY } from '../../src/protocol/messages.js';
 import { orderRefusal } from '../../src/protocol/legal-orders.js';
 import { wordsThat } from '../../src/protocol/statuses.js';
-import { CARD_LIFE_MS } from '../../src/protocol/task-queues.js';
 import { END_REASONS, type ParkAction } from '../../src/protocol/vocabulary.js';
-import { endingsOf } from '../../src/protocol/decisions.js';
-import type { Activities } from '../../activities/index.js';
-import { act, checkAtOnce, preparationOf, wasReset } from '../engine/activities.js';
-import { pick } from '../engine/event-book.js';
+import { checkAtOnce, preparationOf, wasReset } from '../engine/activities.js';
 import {
-  CARD_SUBMIT,
-  CARD_WORKER_START_MS,
   LAST_LOOK,
   LOOK_WHILE_PARKED_MS,
   POLL,
@@ -39,25 +17,14 @@ import {
   SETTLE_PATIENCE_MS,
   STORE,
   STORE_PATIENCE_MS,
-  SUBMIT,
-  submitPolicy,
 } from '../engine/policies.js';
-import { AT_LEAST_MS } from '../engine/waits.js';
-import { differences, factsOf } from './events.js';
-import { PLAIN_SEND, type ForPersons, type Known, type Request, type Result, type Step } from './known.js';
+import { factsOf } from './events.js';
+import type { ForPersons, Known, Request, Result, Step } from './known.js';
+import { acts, claimsOf, otherOf, paidIn, termsOf, type Context } from './performing.js';
+import { send } from './perform-send.js';
 import type { Plan, RequestPlan } from './plan.js';
 import { refundAmounts } from './refund-amounts.js';
-import { requestOf, view } from './view.js';
-
-/** What every step needs besides what is known. */
-export interface Context {
-  readonly flowId: string;
-  readonly plan: Plan;
-  readonly timeScale: number;
-  readonly rawInput: unknown;
-}
-
-type SendResult = Extract<Result, { of: 'send' }>;
+import { mayBeSent, requestOf, view } from './view.js';
 
 /**
  * Carries one step out: one activity, whose result becomes known. It decides nothing. A step whose patience is over says
@@ -83,7 +50,7 @@ export async function perform(context: Context, step: Step, known: Known): Promi
   }
 }
 
-const QUESTIONS: readonly Step['do'][] = ['ask', 'look', 'follow', 'look-status'];
+const QUESTIONS: readonly Step['do'][] = ['ask', 'look', 'follow', 'look-status', 'compare', 'look-paid', 'ask-paid'];
 
 /** Why the input cannot be sent: an error that comes again at every attempt. */
 function refusalIn({ cause }: ActivityFailure): Known['refusal'] {
@@ -121,33 +88,17 @@ function resultOf(context: Context, step: Step, known: Known): Promise<Result> {
       return close(context, step, known);
     case 'last-word':
       return lastWord(context, step, known);
+    case 'compare':
+      return compare(context, step, known);
+    case 'look-paid':
+    case 'ask-paid':
+      return whetherPaid(context, step, known);
     case 'check-invoice':
       return checkInvoice(context, step, known);
     default:
       return step.do satisfies never;
   }
 }
-
-/** The activities of one step. How long it is tried is the server's to measure, which costs no timer. */
-function acts({ timeScale }: Context, policy: ActivityOptions, summary: string, patienceMs?: number): Activities {
-  const patience =
-    patienceMs === undefined
-      ? {}
-      : { scheduleToCloseTimeout: Math.max(AT_LEAST_MS, Math.ceil(patienceMs * timeScale)) };
-  // Bounded by that, by the deadline (a rule gives the step up then), or by the person who decides.
-  return act({ ...policy, ...patience }, summary, timeScale);
-}
-
-function termsOf({ prepared }: Known, name: string): StepTerms {
-  const terms = prepared?.steps[name];
-  if (terms === undefined) throw new TypeError(`the request "${name}" was not prepared`);
-  return terms;
-}
-
-const windowsOf = ({ prepared, settleMs }: Known): Windows => prepared?.windows ?? { settleMs };
-
-const claimsOf = ({ prepared }: Known): readonly ClaimRef[] =>
-  Object.values(prepared?.steps ?? {}).map(({ claim }) => claim);
 
 async function check(context: Context): Promise<Result> {
   const order = preparationOf(context, context.rawInput);
@@ -156,99 +107,35 @@ async function check(context: Context): Promise<Result> {
   return { of: 'check', refusal: null, ...checked };
 }
 
-async function send(context: Context, step: Step, known: Known): Promise<Result> {
-  const { flowId, plan } = context;
-  if (plan.requests.some(({ name, byGateway }) => name === step.request && byGateway === true))
-    return sendByGateway(context, step, known);
-  const { claim } = termsOf(known, step.request);
-  const windows = windowsOf(known);
-  const outcome = await acts(context, submitPolicy(SUBMIT, windows), `Send ${plan.noun}, under its claim`).submitStep({
-    flowId,
-    step: step.request,
-    input: known.prepared?.input,
-    pin: claim.pin,
-    unasked: step.unasked === true,
-    reviewedEventIds: step.reviewed ?? [],
-    mostMs: windows.postMs,
+/** Bounded by the rules: it is given up at the deadline, or goes on while a person decides. */
+async function compare(context: Context, step: Step, known: Known): Promise<Result> {
+  const order = { flowId: context.flowId, step: step.request, input: known.prepared?.input };
+  const theirs = await acts(context, READ, 'Read what was made').lookAtStep(order);
+  const other = otherOf(factsOf(known, step.request) ?? {}, theirs);
+  return { of: 'compare', other: other.differs.length === 0 ? null : other };
+}
+
+async function whetherPaid(context: Context, step: Step, known: Known): Promise<Result> {
+  const { plan, timeScale } = context;
+  const { settleMs } = known;
+  const isOnce = step.do === 'look-paid';
+  const isParked = step.isParked === true;
+  const v = view(known, plan, Date.now(), undefined, step.request);
+  const summary = isParked ? 'Ask on, while a person decides' : 'Look whether it is paid already';
+  const asks = acts(context, POLL, summary, isOnce ? settleMs / timeScale + SETTLE_PATIENCE_MS : undefined);
+  const found = await asks.whetherPaid({
+    reference: termsOf(known, Object.keys(known.prepared?.steps ?? {})[0] ?? '').claim.reference,
+    expect: factsOf(known, step.request) ?? {},
+    paidByEvent: v.reporting.length > 0,
+    // "Not found" is no answer before the end of its window; every other answer is one at once.
+    patienceMs: isOnce ? 0 : Math.ceil(LOOK_WHILE_PARKED_MS * timeScale),
+    ...(isOnce ? { missingPatienceMs: settleMs } : {}),
+    windowMs: settleMs,
+    timeScale,
+    isParked,
   });
-  return sent(outcome);
+  return { of: 'paid', ...paidIn(known, step.request, found) };
 }
-
-/** On the gateway's own task queue: one attempt, since what it needs exists only there, and only once. */
-async function sendByGateway(context: Context, step: Step, known: Known): Promise<Result> {
-  const { flowId, plan, timeScale } = context;
-  const { claim } = termsOf(known, step.request);
-  const windows = windowsOf(known);
-  const input = known.prepared?.input as CardDepositInput;
-  const taskQueue = input.cardToken.slice(0, input.cardToken.indexOf('.'));
-  const scheduleToStartTimeout = Math.max(CARD_WORKER_START_MS, Math.ceil(CARD_LIFE_MS * timeScale));
-  const policy = submitPolicy({ ...CARD_SUBMIT, scheduleToStartTimeout }, windows);
-  const summary = `Send ${plan.noun}, under its claim, by the gateway that keeps the card`;
-  try {
-    // A worker of the money queue must be free: a stop of money stops cards, too.
-    await acts(context, { ...CARD_SUBMIT, scheduleToStartTimeout }, 'Wait for a turn').takeTurn();
-    const outcome = await acts(context, { ...policy, taskQueue }, summary).submitCardDeposit({
-      flowId,
-      input,
-      pin: claim.pin,
-      reviewedEventIds: step.reviewed ?? [],
-      mostMs: windows.postMs,
-    });
-    if (outcome.kind === 'not-sent')
-      return answered('not-sent', { why: outcome.why }, { afterMs: outcome.afterMs ?? 0 });
-    return outcome.kind === 'card-gone' ? answered('gone', { why: outcome.why }) : sent(outcome);
-  } catch (error) {
-    if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
-    // Refused before anything was sent, for a reason that ends the flow.
-    if (error.cause instanceof ApplicationFailure && error.cause.nonRetryable === true) throw error;
-    return answered('gone', { why: 'money is stopped, or the gateway that kept the card did not answer' });
-  }
-}
-
-const answered = (
-  answer: SendResult['answer'],
-  shown: Partial<ForPersons> = {},
-  more: Partial<SendResult> = {},
-): SendResult => ({ ...PLAIN_SEND, answer, shown, ...more });
-
-function sent(outcome: SubmitOutcome): SendResult {
-  switch (outcome.kind) {
-    case 'accepted': {
-      const { answer, recorded, other, isRepeat, byLookup } = outcome;
-      const more = {
-        unwritten: !recorded,
-        isOther: other !== undefined,
-        isRepeat: isRepeat === true || byLookup === true,
-      };
-      return answered('accepted', { answer, other: other ?? null }, more);
-    }
-    case 'rejected':
-      return answered(
-        'rejected',
-        { rejection: outcome.rejection, owner: outcome.owner },
-        { unwritten: !outcome.recorded },
-      );
-    case 'unknown':
-      return answered('unknown', { why: outcome.reason, refused: outcome.refused ?? null }, { repeat: outcome.repeat });
-    case 'duplicate':
-      return answered('duplicate', { why: 'the service knows this reference already' }, { repeat: outcome.repeat });
-    case 'contradicted':
-      return answered('held-back', { why: HELD_BACK });
-    case 'other-request':
-      return answered('other-request', { why: OTHER_REQUEST });
-    case 'void':
-      return answered('void', { why: outcome.reason }, { sent: outcome.sent });
-    case 'quote-expired':
-    case 'done-elsewhere':
-      throw new TypeError(`no outcome of a request without a quote: ${outcome.kind}`);
-    default:
-      return outcome satisfies never;
-  }
-}
-
-const HELD_BACK = 'a trusted event names this reference, so it was not sent';
-const OTHER_REQUEST =
-  'Another request was made under this reference before. Nothing was sent for this one; check that flow first.';
 
 const questionOf = (known: Known, name: string) => {
   const { claim, facts, fixed } = termsOf(known, name);
@@ -344,11 +231,6 @@ function status({ status: word, facts: theirs }: StatusReading, ours: Facts): Re
   return { of: 'follow', lookup: 'other', word: null, shown: { other } };
 }
 
-function otherOf(ours: Facts, theirs: Facts): OtherRecord {
-  const differs = differences(ours, theirs);
-  return { differs, ours: pick(ours, differs), theirs: pick(theirs, differs) };
-}
-
 /** A person who was asked has all the time there is: then nothing is added to the history while the store is away. */
 const patienceOf = ({ isParked }: Step, ms: number): number | undefined => (isParked === true ? undefined : ms);
 
@@ -372,18 +254,25 @@ const STOP_REASONS = {
   expired: 'expired',
   invalid: 'invalid_input',
   'card-gone': 'card_details_expired',
+  closed: 'not_executed',
+  paid: PAID_BY_ANOTHER_WAY,
 } as const;
 
 async function voidAll(context: Context, step: Step, known: Known): Promise<Result> {
   const { flowId, plan, timeScale } = context;
+  const { over } = view(known, plan, Date.now());
+  // What moved nothing, and was made, stays as it is.
+  const isMade = ({ name, movesNothing }: RequestPlan): boolean => movesNothing === true && over.includes(name);
+  const done = plan.requests.filter((one) => isMade(one) && mayBeSent(requestOf(known, one.name)));
+  const open = ownOf(plan).filter((one) => !done.includes(one));
   const order = {
     flowId,
     claims: claimsOf(known),
-    done: [],
+    done: done.map(({ operation }) => operation),
     reason: step.stop === 'invalid' ? (known.refusal?.reason ?? 'invalid_input') : STOP_REASONS[step.stop ?? 'expired'],
     wasReset: wasReset(),
     reviewedEventIds: step.reviewed ?? [],
-    known: Object.fromEntries(ownOf(plan).map(({ name, operation }) => [operation, claimOf(known, name)])),
+    known: Object.fromEntries(open.map(({ name, operation }) => [operation, claimOf(known, name)])),
     awaitsSend: step.awaitsSend === true,
     timeScale,
   };
@@ -395,9 +284,9 @@ async function voidAll(context: Context, step: Step, known: Known): Promise<Resu
   // To look several times takes longer than an attempt with the store alone.
   const store = acts(context, looksFirst ? READ : STORE, summary, ms);
   const found: Voided = looksFirst
-    ? await store.voidTurnedAwayFlow({ ...order, questions: ownOf(plan).map(({ name }) => questionOf(known, name)) })
+    ? await store.voidTurnedAwayFlow({ ...order, questions: open.map(({ name }) => questionOf(known, name)) })
     : await store.voidFlow(order);
-  const read = ownOf(plan).map(({ name, operation }) => [name, found.claims[operation]] as const);
+  const read = open.map(({ name, operation }) => [name, found.claims[operation]] as const);
   const claims = Object.fromEntries(read.flatMap(([name, claim]) => (claim === undefined ? [] : [[name, claim]])));
   return { of: 'void', isDone: found.isDone, claims, events: found.events };
 }

@@ -10,6 +10,8 @@ export interface Plan {
   /** For people: "the crypto send". */
   readonly noun: string;
   readonly words: StatusMap;
+  /** The same of a payment that may be another's, who can try again. @default the same words */
+  readonly attemptWords?: StatusMap;
   /** How long events are awaited before the first lookup of a status, ms before scaling. */
   readonly firstLookMs: number;
   /** Between two lookups of a status that is known, ms before scaling. @default the cadence of polling */
@@ -32,6 +34,12 @@ export interface Plan {
   readonly orderRules?: readonly OrderRule[];
   /** Why no refund invoice is taken now; null: one is. @default the kind takes none */
   readonly whyNoInvoice?: (v: View) => Cause | null;
+  /** Takes the order to pay, by the update `pay`. @default false */
+  readonly takesPay?: true;
+  /** What the timeline says besides, after this input. */
+  readonly tells?: (before: Known, input: Input, after: View) => readonly Note[];
+  /** What is proven may be of another payment: then what was shown of it proves nothing against an order. */
+  readonly mayBeOfAnother?: (v: View) => boolean;
   /** What a person is shown about its own reasons to park. */
   readonly evidenceOf?: (v: View, reason: ParkReason) => Readonly<Record<string, unknown>> | undefined;
   /** What the timeline says besides, once the service has answered. */
@@ -45,6 +53,19 @@ export interface RequestPlan {
   /** Name of the submission in the kind's definition. */
   readonly name: string;
   readonly operation: string;
+  /** For people: "the invoice". @default that of the plan */
+  readonly noun?: string;
+  /** Nothing of it can leave any more, so that the next one may be due. @default never */
+  readonly isOver?: (v: View) => boolean;
+  /** What it makes moves no money, so that a flow may end unmoved after it. @default false */
+  readonly movesNothing?: true;
+  /**
+   * Others can do it, too: its lookup shows theirs as well, and is asked before the first send, and before every end that
+   * says that nothing moved. @default false
+   */
+  readonly byOthersToo?: true;
+  /** Whether such a word of an event says that the service has it, or may have it. @default each does */
+  readonly reports?: (word: string | null, isSent: boolean) => boolean;
   /** Whether the interface can show what became of it. */
   readonly lookUp: 'own' | 'none';
   /** It was made elsewhere, and the flow only follows it, which moves nothing: says what it waits for. */
@@ -64,6 +85,14 @@ export interface Said {
   readonly differs: readonly string[];
 }
 
+/** An entry of the timeline; with a stage, from then on the flow is in that. */
+export interface Note {
+  readonly code: TimelineCode;
+  readonly detail: string;
+  readonly by?: string;
+  readonly stage?: string;
+}
+
 /** What follows from what is known. Rules speak in these words. */
 export interface View {
   readonly known: Known;
@@ -72,6 +101,8 @@ export interface View {
   readonly is: Readonly<Record<Condition, boolean>>;
   readonly requestPlan: RequestPlan;
   readonly request: Request;
+  /** Names of the requests before it, which are over. */
+  readonly over: readonly string[];
   /** Its send, while it runs. */
   readonly send: Step | undefined;
   readonly post: PostEvidence;
@@ -85,6 +116,8 @@ export interface View {
   readonly mismatches: readonly Said[];
   /** Trusted events of this payment. */
   readonly ours: readonly Said[];
+  /** Those of them which say that the service has it, or that others have paid. */
+  readonly reporting: readonly Said[];
   /** Untrusted events that nothing corroborates. */
   readonly claimed: readonly Said[];
   readonly graceUntilMs: number;
@@ -98,6 +131,7 @@ export const CONDITIONS = {
   overdue: "The flow's deadline has passed.",
   sending: 'A send runs.',
   maybeSent: 'A POST of the flow may have been sent, as far as is known.',
+  elsewhere: 'It was paid by another way, and nothing of ours may have been sent.',
   reported: 'A trusted event says that the service has it, or something else under its reference.',
   watches: 'What the flow follows was made elsewhere: the flow itself moves nothing.',
   vetoed:
@@ -105,6 +139,7 @@ export const CONDITIONS = {
   inboxAsked: 'The inbox was asked in this turn.',
   inboxRead: 'The inbox was read in this turn.',
   looked: 'Claim and lookup were asked in this turn, or there is no lookup.',
+  asked: 'Whether it was paid by another way was asked in this turn, and since the last wait; or others cannot pay it.',
   lookedAtDeadline: 'Inbox and lookup were asked after the deadline.',
   hinted: 'An event reports a status that ends the payment, and the lookup has not shown it.',
   underWay: 'A POST that was sent may still be under way.',

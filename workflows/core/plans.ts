@@ -2,6 +2,7 @@ import { bankCheckoutPlan } from './bank-checkout.js';
 import { bankWithdrawalPlan } from './bank-withdrawal.js';
 import { cardDepositPlan } from './card-deposit.js';
 import { cryptoSendPlan } from './crypto-send.js';
+import { invoicePaymentPlan } from './invoice-payment.js';
 import { kycCheckPlan } from './kyc-check.js';
 import { mobileMoneyWatchPlan } from './mobile-money-watch.js';
 import { onChainWatchPlan } from './on-chain-watch.js';
@@ -17,6 +18,7 @@ export const PLANS = {
   'bank-checkout': bankCheckoutPlan,
   'card-deposit': cardDepositPlan,
   'bank-withdrawal': bankWithdrawalPlan,
+  'invoice-payment': invoicePaymentPlan,
   'kyc-check': kycCheckPlan,
   'mobile-money-watch': mobileMoneyWatchPlan,
   'on-chain-watch': onChainWatchPlan,

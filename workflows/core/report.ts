@@ -1,12 +1,12 @@
 import { shownCause, type Cause } from '../../src/protocol/causes.js';
 import type { FlowReport, FlowView, Outcome, Parked, SubmitAnswer } from '../../src/protocol/messages.js';
-import { isFinal } from '../../src/protocol/statuses.js';
+import { classifyStatus, isFinal } from '../../src/protocol/statuses.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
 import { brief, pick } from '../engine/event-book.js';
-import { factsOf, meaningOf } from './events.js';
+import { factsOf, wordsFor } from './events.js';
 import type { Known, Question } from './known.js';
 import type { End, Plan, Said, View } from './plan.js';
-import { eventResults, type Told } from './told.js';
+import { eventResults, nounOf, type Told } from './told.js';
 import { view } from './view.js';
 
 /** What the query shows that neither is known nor told. */
@@ -24,7 +24,7 @@ export function reportOf(
   end: Outcome | null,
   nowMs: number,
 ): FlowReport {
-  return { view: flowView(plan, frame, known, told, end, nowMs), events: eventResults(plan, known) };
+  return { view: flowView(plan, frame, known, told, end, nowMs), events: eventResults(plan, known, nowMs) };
 }
 
 export function flowView(
@@ -183,9 +183,11 @@ function detailOf(plan: Plan, known: Known, { state, reason, order: id }: End, n
   const v = view(known, plan, nowMs);
   const order = known.orders.find((one) => one.id === id);
   const by = order === undefined ? '' : `by ${order.actor}: ${order.note}`;
-  const noun = plan.noun.charAt(0).toUpperCase() + plan.noun.slice(1);
+  const named = nounOf(plan, v.requestPlan.name);
+  const noun = named.charAt(0).toUpperCase() + named.slice(1);
   const decides = v.state.kind === 'ended' ? v.state.meaning : null;
-  const word = wordsOf(v).findLast((one) => meaningOf(plan, v.request.maybeTwice, one) === decides) ?? '';
+  const map = wordsFor(plan, v.requestPlan, v.request);
+  const word = wordsOf(v).findLast((one) => classifyStatus(map, one) === decides) ?? '';
   const { rejection, why } = v.request.shown;
   if (reason === null) {
     if (order !== undefined) return `Marked as ${state} ${by}`;
@@ -203,7 +205,7 @@ function detailOf(plan: Plan, known: Known, { state, reason, order: id }: End, n
       order === undefined
         ? `It was given up before (${why ?? 'void'}); nothing was sent.`
         : `Closed as not executed ${by}`,
-    rejected_by_service: `The service refused ${plan.noun} (${rejection?.httpStatus ?? 0}): ${rejection?.message ?? ''}`,
+    rejected_by_service: `The service refused ${named} (${rejection?.httpStatus ?? 0}): ${rejection?.message ?? ''}`,
     failed_at_service: `${noun} failed at the service (${word}).`,
     other_request_same_reference: why ?? '',
     card_details_expired: `The card was not sent in the minute that it is kept (${why ?? ''}). Nothing was charged; begin again with a new reference.`,
@@ -211,10 +213,20 @@ function detailOf(plan: Plan, known: Known, { state, reason, order: id }: End, n
   return details[reason] ?? known.refusal?.detail ?? '';
 }
 
-/** The service's answer for the callers who wait for it; null: it is not known yet. */
-export function answerOf(plan: Plan, known: Known, end: Outcome | null, nowMs: number): SubmitAnswer | null {
-  const v = view(known, plan, nowMs);
+/**
+ * The service's answer for the callers who wait for it; null: it is not known yet.
+ * @param name the request; by default the first that the input names
+ */
+export function answerOf(
+  plan: Plan,
+  known: Known,
+  end: Outcome | null,
+  nowMs: number,
+  name: string = firstOf(plan, known),
+): SubmitAnswer | null {
+  const v = view(known, plan, nowMs, undefined, name);
   const { answer, rejection } = v.request.shown;
+  if (v.is.elsewhere) return { kind: 'none', reason: 'paid by another way' };
   if (v.executed === 'shown' && !v.is.watches) {
     if (v.request.isOther || v.post.lookup === 'other') return { kind: 'none', reason: 'conflict' };
     if (answer !== null && answer !== undefined) return { kind: 'accepted', answer };
@@ -230,3 +242,6 @@ export function answerOf(plan: Plan, known: Known, end: Outcome | null, nowMs: n
   if (known.parked !== null) return { kind: 'none', reason: known.parked.reason };
   return null;
 }
+
+const firstOf = ({ requests }: Plan, { prepared }: Known): string =>
+  (requests.find(({ name }) => prepared === null || name in prepared.steps) ?? requests[0])?.name ?? '';

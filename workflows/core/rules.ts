@@ -17,6 +17,7 @@ import {
   step,
   stop,
   takeBack,
+  voidOurs,
   writeAnswer,
 } from './situation.js';
 
@@ -37,7 +38,7 @@ const FIRST: readonly Rule[] = [
   {
     name: 'stopped',
     says: 'The store has voided all claims of the flow before anything was sent: that is the end.',
-    when: (v) => v.known.stop?.says === 'done' && !isInTheWay(v) && !v.is.reported,
+    when: (v) => v.known.stop?.says === 'done' && v.known.stop.for !== 'paid' && !isInTheWay(v) && !v.is.reported,
     follows: (v) => ({ steps: [], end: endOfStop(v) }),
   },
   {
@@ -52,13 +53,19 @@ const FIRST: readonly Rule[] = [
   {
     name: 'sending',
     says: 'A send that was begun is awaited until the deadline: its answer is the best proof there is.',
-    when: (v) => v.is.sending && !v.is.overdue,
+    when: (v) => v.is.sending && !v.is.overdue && !v.is.elsewhere,
     follows: (v) => ({ steps: sendOf(v), wakeAtMs: v.known.deadlineAtMs }),
+  },
+  {
+    name: 'paid-while-sending',
+    says: 'It was paid by another way while ours waits to be sent: its claim is voided, and that payment is followed.',
+    when: (v) => v.is.sending && v.is.elsewhere,
+    follows: (v) => ({ steps: [...voidOurs(v), ...sendOf(v)] }),
   },
   {
     name: 'invalid',
     says: 'The input cannot be sent: void the claims, and end.',
-    when: (v) => v.known.input === 'invalid' && !v.is.maybeSent && !v.is.reported,
+    when: (v) => v.known.input === 'invalid' && !v.is.maybeSent && !v.is.reported && v.executed !== 'shown',
     follows: (v) => stop(v, 'invalid'),
   },
   {
@@ -108,13 +115,14 @@ const GENERAL: readonly Rule[] = [
   {
     name: 'look-for-answer',
     says: 'The service has it, or refused it, and its answer is not known: the claim may hold it.',
-    when: (v) => isAnswerMissing(v) && !isLookedFor(v),
+    when: (v) => isAnswerMissing(v) && !isLookedFor(v) && !v.is.elsewhere,
     follows: (v) => ({ steps: [look(v)], wakeAtMs: v.known.deadlineAtMs, isCheck: true }),
   },
   {
     name: 'write-proof',
     says: 'The service has what its claim says it refused, or what was never sent: that is written, which raises the alarm.',
-    when: (v) => v.post.trusted === 'shown' && isClosed(v) && !v.request.proofWritten && !isAgreed(v),
+    when: (v) =>
+      v.post.trusted === 'shown' && isClosed(v) && !v.request.proofWritten && !isAgreed(v) && !v.is.elsewhere,
     follows: (v) => ({ steps: [writeAnswer(v)], isCheck: true }),
   },
   {
@@ -297,6 +305,7 @@ function endOfStop({ known: { stop: tried, refusal } }: View): End {
   const by = tried?.order == null ? {} : { order: tried.order };
   if (tried?.for === 'cancelled') return { state: 'cancelled', reason: 'cancelled_before_sending', ...by };
   if (tried?.for === 'card-gone') return { state: 'failed', reason: 'card_details_expired' };
+  if (tried?.for === 'closed') return { state: 'failed', reason: 'not_executed', ...by };
   if (tried?.for !== 'invalid') return { state: 'expired', reason: 'deadline_passed' };
   return { state: 'failed', reason: refusal?.reason === 'plaintext_input' ? 'plaintext_input' : 'invalid_input' };
 }

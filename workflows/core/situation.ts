@@ -43,8 +43,39 @@ export const askOn = (v: View): readonly Step[] => {
   return v.request.claim === 'sending' ? [ask(v)] : [];
 };
 
+export const compare = ({ over }: View): Step => step('compare', over.at(-1) ?? '');
+export const lookPaid = ({ requestPlan, known }: View): Step => step('look-paid', requestPlan.name, known.turn);
+/** What is refused each time is not asked on: an event asks once more. */
+const askPaid = ({ requestPlan, request, known }: View): readonly Step[] =>
+  request.unaskable === null
+    ? [step('ask-paid', requestPlan.name, undefined, known.parked === null ? {} : { isParked: true })]
+    : [];
+
+/**
+ * Others can do it, too: whether they have is asked before a send of ours, and before every end that says that nothing
+ * moved. Null: they have not.
+ */
+export function unlessPaid(v: View): Situation | null {
+  const { request, requestPlan, known } = v;
+  // What the service has of ours says how that ended.
+  if (requestPlan.byOthersToo !== true || v.executed === 'shown') return null;
+  if (!v.is.asked) return { steps: [lookPaid(v), ...sendOf(v)], isCheck: true };
+  if (request.paid?.says === 'not-paid' && v.reporting.length === 0) return null;
+  if (v.is.overdue) return { steps: [...askPaid(v), ...sendOf(v)], park: 'payment_unclear' };
+  return { steps: [...askPaid(v), ...sendOf(v)], wakeAtMs: known.deadlineAtMs };
+}
+
+/** An attempt that runs looks first; an older copy could show it that nothing was paid. */
+export function voidOurs({ request, known, is }: View): readonly Step[] {
+  if (request.claim === 'void') return [];
+  const wasTried = is.stopAsked && known.stop?.for === 'paid';
+  return [step('void', '', known.turn, { stop: 'paid', ...(wasTried ? { isParked: true } : {}) })];
+}
+
 /** As far as is known nothing was sent: the store says so, in the transaction that reads the inbox and voids the claims. */
 export function stop(v: View, end: StopEnd, order?: string): Situation {
+  const asks = unlessPaid(v);
+  if (asks !== null) return asks;
   const looksFirst = v.is.hasLookup && v.request.claim === 'reserved' && v.request.sent === 'turned-away';
   const more = {
     stop: end,
@@ -60,6 +91,8 @@ export function stop(v: View, end: StopEnd, order?: string): Situation {
 /** An end that denies that money moved: no POST is under way, and the inbox, read after that, brings nothing new. */
 export function endUnmoved(v: View, state: End['state'], reason: EndReason): Situation {
   const { underWayUntilMs } = v.request;
+  const asks = unlessPaid(v);
+  if (asks !== null) return asks;
   if (v.is.underWay) return { steps: [], wakeAtMs: underWayUntilMs };
   if (v.is.inboxRead && (v.known.inbox?.askedAtMs ?? 0) >= underWayUntilMs)
     return { steps: [], end: { state, reason } };

@@ -1,9 +1,8 @@
 import { UNREADABLE, type EventResult, type TimelineEntry } from '../../src/protocol/messages.js';
-import type { TimelineCode } from '../../src/protocol/vocabulary.js';
 import { withEntry } from '../engine/timeline.js';
-import { factsOf, isTrusted, saidBy } from './events.js';
+import { isTrusted, saidBy, factsOf } from './events.js';
 import type { Input, Known, Question, Request, StepName } from './known.js';
-import type { Plan, Said, View } from './plan.js';
+import type { Note, Plan, RequestPlan, Said, View } from './plan.js';
 import { refundAmounts } from './refund-amounts.js';
 import { requestOf, view } from './view.js';
 
@@ -22,20 +21,12 @@ export const newTold = (nowMs: number): Told => ({
   timeline: [],
 });
 
-/** Another stage, and an entry of the timeline. */
-interface Note {
-  readonly code: TimelineCode;
-  readonly detail: string;
-  readonly by?: string;
-  readonly stage?: string;
-}
-
 /** What a person was asked was decided without them: by an event, or by the service's status. */
 export const DECIDED_MEANWHILE: Note = { code: 'decided-meanwhile', detail: 'it was decided meanwhile' };
 
 /** What one input adds to the story. Pure. */
 export function tell(told: Told, plan: Plan, before: Known, input: Input, after: Known, nowMs: number): Told {
-  const withReference = { ...told, serviceReference: told.serviceReference ?? referenceIn(plan, after) };
+  const withReference = { ...told, serviceReference: told.serviceReference ?? referenceIn(plan, after, nowMs) };
   return notesOf(plan, before, input, after, nowMs).reduce((now, note) => add(now, note, nowMs), withReference);
 }
 
@@ -47,16 +38,17 @@ export function add(told: Told, { code, detail, by = 'flow', stage = told.stage 
 function notesOf(plan: Plan, before: Known, input: Input, after: Known, nowMs: number): readonly Note[] {
   return [
     ...notesOfInput(plan, before, input, after, nowMs),
-    ...notesOfEvents(plan, before, after),
-    ...notesOfStatus(plan, before, input, after, nowMs),
+    ...notesOfEvents(plan, before, after, nowMs),
+    ...askedFor(plan, after).flatMap((one) => notesOfStatus(plan, one, before, input, after, nowMs)),
+    ...(plan.tells?.(before, input, view(after, plan, nowMs)) ?? []),
   ];
 }
 
 function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, nowMs: number): readonly Note[] {
   switch (input.is) {
     case 'began':
-      if (input.step.do === 'send' && requestOf(before, input.step.request).answer === null && !hasSentBefore(before))
-        return [{ stage: 'submitting', code: 'sending', detail: `sending ${plan.noun}` }];
+      if (input.step.do === 'send' && isFirstSend(requestOf(before, input.step.request)))
+        return [{ stage: 'submitting', code: 'sending', detail: `sending ${nounOf(plan, input.step.request)}` }];
       if (
         input.step.do === 'read-inbox' &&
         nowMs >= before.deadlineAtMs &&
@@ -73,12 +65,12 @@ function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, now
       return isByOrder(before) ? [] : [DECIDED_MEANWHILE];
     case 'carried-out':
       return [
-        ...noteOfOrder(after, input.order, (order) => ({
-          code: 'order-taken',
-          detail: `${order.action}: ${order.note}`,
-          by: order.actor,
-        })),
-        ...notesOfVouched(plan, after, input.order),
+        ...noteOfOrder(after, input.order, ({ action, note, actor }) =>
+          action === 'pay'
+            ? { code: 'pay-ordered', detail: 'ordered to pay', by: actor }
+            : { code: 'order-taken', detail: `${action}: ${note}`, by: actor },
+        ),
+        ...notesOfVouched(plan, after, input.order, nowMs),
       ];
     case 'refused':
       // Of an invoice that is refused the reply says everything.
@@ -99,12 +91,12 @@ function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, now
 }
 
 /** An event for which a person vouched counts from now on. */
-function notesOfVouched(plan: Plan, known: Known, id: string): readonly Note[] {
+function notesOfVouched(plan: Plan, known: Known, id: string, nowMs: number): readonly Note[] {
   const { action, eventId } = known.orders.find((one) => one.id === id) ?? {};
   if (action !== 'accept-event' && action !== 'trust-settlement') return [];
-  const said = saidOf(plan, known);
+  const said = saidOf(plan, known, nowMs);
   const vouched = said.find(({ of }) => of.event.id === eventId);
-  return vouched === undefined ? [] : noteOfEvent(plan, stageIn(plan, known), said, asProven(vouched));
+  return vouched === undefined ? [] : noteOfEvent(plan, stageIn(plan, known, nowMs), said, asProven(vouched));
 }
 
 /** Its figures are not held against it any more, if a person accepted them. */
@@ -120,7 +112,16 @@ function notesOfExpiry({ parked }: Known, { reason }: Pick<Question, 'reason'>):
     : [];
 }
 
-const hasSentBefore = ({ requests }: Known): boolean => Object.values(requests).some(({ sent }) => sent !== 'nothing');
+const isFirstSend = ({ answer, sent }: Request): boolean => answer === null && sent === 'nothing';
+
+/** Those that the input names; before it is checked, the first one. */
+const askedFor = ({ requests }: Plan, { prepared }: Known): readonly RequestPlan[] =>
+  requests.filter(({ name, watching }, index) =>
+    prepared === null ? index === 0 : watching !== undefined || name in prepared.steps,
+  );
+
+export const nounOf = ({ noun, requests }: Plan, request: string): string =>
+  requests.find(({ name }) => name === request)?.noun ?? noun;
 
 /** The order that ended the question has a note of its own. */
 function isByOrder({ orders, parked }: Known): boolean {
@@ -131,7 +132,8 @@ function noteOfOrder({ orders }: Known, id: string, note: (order: Known['orders'
   const order = orders.find((one) => one.id === id);
   // Of a cancel that is carried out the end says everything, and of an invoice its terms.
   const isToldElsewhere = order?.action === 'cancel' && order.became === 'carried-out';
-  return order === undefined || order.action === 'refund-invoice' || isToldElsewhere ? [] : [note(order)];
+  const isOfReply = order?.action === 'refund-invoice' || (order?.action === 'pay' && order.became === 'refused');
+  return order === undefined || isOfReply || isToldElsewhere ? [] : [note(order)];
 }
 
 function noteOfResult(
@@ -180,10 +182,10 @@ const UNANSWERED: Readonly<Partial<Record<StepName, Note>>> = {
 };
 
 /** Each event is told once it can be compared. */
-function notesOfEvents(plan: Plan, before: Known, after: Known): readonly Note[] {
-  const earlier = new Set(factsOf(before, nameOf(plan)) === null ? [] : before.events.map(({ event }) => event.id));
-  const said = saidOf(plan, after);
-  const stage = stageIn(plan, after);
+function notesOfEvents(plan: Plan, before: Known, after: Known, nowMs: number): readonly Note[] {
+  const earlier = new Set(before.prepared === null ? [] : before.events.map(({ event }) => event.id));
+  const said = saidOf(plan, after, nowMs);
+  const stage = stageIn(plan, after, nowMs);
   return said.filter(({ of }) => !earlier.has(of.event.id)).flatMap((one) => noteOfEvent(plan, stage, said, one));
 }
 
@@ -207,18 +209,26 @@ function isSaidBefore(all: readonly Said[], id: string, status: string): boolean
     .some(({ of, differs }) => of.event.status === status && isTrusted(of) && differs.length === 0);
 }
 
-function notesOfStatus(plan: Plan, before: Known, input: Input, after: Known, nowMs: number): readonly Note[] {
-  const name = nameOf(plan);
+function notesOfStatus(
+  plan: Plan,
+  requestPlan: RequestPlan,
+  before: Known,
+  input: Input,
+  after: Known,
+  nowMs: number,
+): readonly Note[] {
+  const { name } = requestPlan;
   const [was, is] = [requestOf(before, name), requestOf(after, name)];
   const words = is.words.slice(was.words.length);
-  const [then, now] = [view(before, plan, nowMs).executed, view(after, plan, nowMs).executed];
+  const then = view(before, plan, nowMs, undefined, name).executed;
+  const { executed: now, is: so } = view(after, plan, nowMs, undefined, name);
   const notes: Note[] = [];
-  const stage = stageIn(plan, after);
+  const stage = stageIn(plan, after, nowMs);
   // An event had proven it before its answer came.
   const isAnswered = was.claim !== 'answered' && was.lookup?.says !== 'shown' && is.claim === 'answered';
-  if (now === 'shown' && (then !== 'shown' || (isAnswered && !is.proofWritten)))
-    notes.push(noteOfShown(plan, after, is));
-  else if (isNowUnknown(was, is, input)) notes.push(noteOfUnknown(plan, is));
+  if (now === 'shown' && !so.elsewhere && (then !== 'shown' || (isAnswered && !is.proofWritten)))
+    notes.push(noteOfShown(plan, requestPlan, stage, is));
+  else if (isNowUnknown(was, is, name, input)) notes.push(noteOfUnknown(nounOf(plan, name), is));
   if (isFollowed(after, is, now) && !isFollowed(before, was, then)) notes.push(...notesOfAnswer(plan, after, is));
   if (now === 'shown' && is.claim === 'void' && !(then === 'shown' && was.claim === 'void'))
     notes.push({ code: 'closed-and-reported', detail: 'its claim is closed, and a trusted event reports it' });
@@ -245,19 +255,19 @@ function notesOfAnswer({ noteOfAnswer }: Plan, { prepared }: Known, { shown: { a
 type Stage = Pick<Note, 'stage'>;
 
 /** The furthest stage that a status so far has reached. */
-function stageIn(plan: Plan, known: Known): Stage {
-  const ours = saidOf(plan, known).filter(({ of, differs }) => isTrusted(of) && differs.length === 0);
-  const words = [...requestOf(known, nameOf(plan)).words, ...ours.map(({ of }) => of.event.status)];
+function stageIn(plan: Plan, known: Known, nowMs: number): Stage {
+  if (plan.stages === undefined) return {};
+  const ours = saidOf(plan, known, nowMs).filter(({ of, differs }) => isTrusted(of) && differs.length === 0);
+  const words = [...view(known, plan, nowMs).request.words, ...ours.map(({ of }) => of.event.status)];
   const reached = plan.stages?.findLast(([, proving]) => proving.some((word) => words.includes(word)));
   return reached === undefined ? {} : { stage: reached[0] };
 }
 
 /** Its answer is known, or only an event proves that the service has it; or it was made elsewhere. */
-function noteOfShown(plan: Plan, known: Known, { claim, lookup }: Request): Note {
-  const { noun, requests } = plan;
-  const watching = requests[0]?.watching;
+function noteOfShown(plan: Plan, { name, watching }: RequestPlan, at: Stage, { claim, lookup }: Request): Note {
   if (watching !== undefined) return { stage: 'tracking', code: 'watching', detail: watching };
-  const stage = { stage: 'tracking', ...stageIn(plan, known) };
+  const noun = nounOf(plan, name);
+  const stage = { stage: 'tracking', ...at };
   if (claim !== 'answered' && lookup?.says !== 'shown') {
     const detail = `a trusted event proves that the service has ${noun}`;
     return { ...stage, code: 'proven', detail, by: 'service' };
@@ -265,14 +275,19 @@ function noteOfShown(plan: Plan, known: Known, { claim, lookup }: Request): Note
   return { ...stage, code: 'accepted', detail: `${noun} accepted`, by: 'service' };
 }
 
-const isNowUnknown = (was: Request, is: Request, input: Input): boolean =>
+const isNowUnknown = (was: Request, is: Request, name: string, input: Input): boolean =>
   was !== is &&
+  isAbout(input, name) &&
   ['unknown', 'duplicate', 'given-up', 'held-back'].includes(is.answer ?? '') &&
   ((input.is === 'result' && (input.result.of === 'send' || input.result.of === 'check')) ||
     input.is === 'cancelled') &&
   is.claim !== 'answered';
 
-function noteOfUnknown({ noun }: Plan, { answer, shown }: Request): Note {
+/** Of the check of the input it is about all of them. */
+const isAbout = (input: Input, name: string): boolean =>
+  (input.is === 'result' || input.is === 'cancelled') && (input.step.do === 'check' || input.step.request === name);
+
+function noteOfUnknown(noun: string, { answer, shown }: Request): Note {
   const why =
     shown.why ??
     (answer === 'given-up' ? 'nothing was known of it at the deadline' : 'an earlier run of the flow began to send it');
@@ -281,19 +296,18 @@ function noteOfUnknown({ noun }: Plan, { answer, shown }: Request): Note {
   return { stage: 'outcome-unknown', code: 'outcome-unknown', detail };
 }
 
-const nameOf = ({ requests }: Plan): string => requests[0]?.name ?? '';
-
-function saidOf(plan: Plan, known: Known): readonly Said[] {
-  const [request] = plan.requests;
-  const facts = request === undefined ? null : factsOf(known, request.name);
-  return request === undefined || facts === null ? [] : saidBy(plan, request, known, facts);
+function saidOf(plan: Plan, known: Known, nowMs: number): readonly Said[] {
+  const { requestPlan } = view(known, plan, nowMs);
+  const facts = factsOf(known, requestPlan.name);
+  return facts === null ? [] : saidBy(plan, requestPlan, known, facts);
 }
 
 /** The service's own id of the record: in its answer, or in an event of ours. */
-function referenceIn(plan: Plan, known: Known): string | null {
-  const { id } = (requestOf(known, nameOf(plan)).shown.answer ?? {}) as { readonly id?: unknown };
-  if (typeof id === 'string' && id !== '') return id;
-  const ours = saidOf(plan, known).filter(({ of, differs }) => isTrusted(of) && differs.length === 0);
+function referenceIn(plan: Plan, known: Known, nowMs: number): string | null {
+  const answers = Object.values(known.requests).map(({ shown }) => (shown.answer ?? {}) as { readonly id?: unknown });
+  const id = answers.map((answer) => answer.id).find((one) => typeof one === 'string' && one !== '');
+  if (typeof id === 'string') return id;
+  const ours = saidOf(plan, known, nowMs).filter(({ of, differs }) => isTrusted(of) && differs.length === 0);
   const named = ours
     .map(({ of }) => of.event.facts['serviceReference'])
     .find((one) => one !== undefined && one !== UNREADABLE);
@@ -301,8 +315,8 @@ function referenceIn(plan: Plan, known: Known): string | null {
 }
 
 /** What became of each event, for the inbox. */
-export function eventResults(plan: Plan, known: Known): Readonly<Record<string, EventResult>> {
-  const said = saidOf(plan, known);
+export function eventResults(plan: Plan, known: Known, nowMs: number): Readonly<Record<string, EventResult>> {
+  const said = saidOf(plan, known, nowMs);
   return Object.fromEntries(said.map((one) => [one.of.event.id, resultOf(said, one)]));
 }
 

@@ -7,8 +7,8 @@ import {
   type PostEvidence,
 } from '../../src/protocol/decisions.js';
 import { isUnread } from '../../src/protocol/messages.js';
-import { isFinal, type Meaning } from '../../src/protocol/statuses.js';
-import { factsOf, isTrusted, meaningOf, saidBy } from './events.js';
+import { classifyStatus, isFinal, type Meaning } from '../../src/protocol/statuses.js';
+import { factsOf, isTrusted, saidBy, wordsFor } from './events.js';
 import type { Known, Request } from './known.js';
 import type { Condition, Plan, RequestPlan, Said, View } from './plan.js';
 
@@ -22,11 +22,38 @@ export function mayBeSent({ answer, claim, sent }: Request): boolean {
   return !isUnsent || !NOTHING_LEFT.includes(answer);
 }
 
-/** Answers after which nothing has left, unless the claim says otherwise. */
-const NOTHING_LEFT: readonly Request['answer'][] = [null, 'held-back', 'not-sent', 'gone'];
+/** Nothing of ours may have been executed: its claim was never sent under, or the service refused it. */
+const isUnsent = (request: Request): boolean =>
+  !mayBeSent(request) || (request.claim === 'rejected' && request.sent !== 'unknown');
 
-export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted): View {
-  const requestPlan = currentOf(plan);
+/** Answers after which nothing has left, unless the claim says otherwise. */
+const NOTHING_LEFT: readonly Request['answer'][] = [null, 'held-back', 'not-sent', 'gone', 'done-elsewhere'];
+
+/**
+ * All that follows for the request that is current: the first that is not over, or the last one.
+ * @param name of another request
+ */
+export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted, name?: string): View {
+  const over: string[] = [];
+  for (const requestPlan of plan.requests) {
+    const v = viewOf(known, plan, nowMs, requestPlan, over, planted);
+    if (requestPlan.name === name) return v;
+    const isLast = requestPlan === plan.requests.at(-1);
+    if (name === undefined && (isLast || requestPlan.isOver?.(v) !== true)) return v;
+    over.push(requestPlan.name);
+  }
+  throw new TypeError(`${plan.kind} has no request "${name ?? ''}"`);
+}
+
+function viewOf(
+  known: Known,
+  plan: Plan,
+  nowMs: number,
+  requestPlan: RequestPlan,
+  before: readonly string[],
+  planted?: Planted,
+): View {
+  const over = [...before];
   const request = requestOf(known, requestPlan.name);
   const hasLookup = planted?.hasLookup ?? requestPlan.lookUp === 'own';
   const facts = factsOf(known, requestPlan.name);
@@ -44,36 +71,46 @@ export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted)
   );
 
   const watches = planted?.watches ?? requestPlan.watching !== undefined;
+  const isSent = !isUnsent(request);
+  const reporting = ours.filter(
+    ({ of }) => requestPlan.reports?.(of.event.status, isSent && of.atMs >= request.firstSendAtMs) ?? true,
+  );
+  const isPaid = request.paid?.says === 'paid' || request.paid?.says === 'other';
+  const mayMove = plan.requests.filter(({ movesNothing, name }) => movesNothing !== true || !over.includes(name));
   const reportedByEvents = ours.map(({ meaning }) => meaning);
   const byEvents = plan.isOnlyHinted === true ? [] : reportedByEvents;
   // Where the service may decide otherwise, its last word counts alone.
   const words = plan.isOnlyHinted === true ? [request.word] : request.words;
-  const byLookup = words.map((word) => meaningOf(plan, request.maybeTwice, word));
+  const map = wordsFor(plan, requestPlan, request);
+  const byLookup = words.map((word) => classifyStatus(map, word));
   const proven = hasLookup ? byLookup : byEvents;
   const state = paymentStateOf(proven, hasLookup ? byEvents : []);
   // What cannot be compared yet stands against an order all the same.
   const early = facts === null ? known.events.filter(isTrusted) : [];
-  const earlyMeanings =
-    plan.isOnlyHinted === true ? [] : early.map(({ event }) => meaningOf(plan, request.maybeTwice, event.status));
+  const earlyMeanings = plan.isOnlyHinted === true ? [] : early.map(({ event }) => classifyStatus(map, event.status));
   const endings = endingsOf([...byLookup, ...byEvents, ...earlyMeanings]);
   const hasFailed = request.claim === 'rejected' || (state.kind === 'ended' && state.meaning === 'failed');
   const failedAtMs = ours.findLast(({ meaning }) => meaning === 'failed')?.of.atMs;
   const graceUntilMs = hasLookup || failedAtMs === undefined ? 0 : failedAtMs + known.graceMs;
-  const send = known.running.find((step) => step.do === 'send');
+  const send = known.running.find((step) => step.do === 'send' && step.request === requestPlan.name);
   const { inbox, stop, deadlineAtMs, turn } = known;
+  // What was said before the last wait was over says nothing any more.
+  const sinceMs = Math.max(...[deadlineAtMs, request.underWayUntilMs].filter((ms) => ms <= nowMs), 0);
   const deadlineReadings = [inbox, ...(hasLookup ? [request.lookup] : [])];
 
   const is: Record<Condition, boolean> = {
     hasLookup,
     overdue: nowMs >= deadlineAtMs,
     sending: send !== undefined,
-    maybeSent: Object.values(known.requests).some(mayBeSent),
+    maybeSent: mayMove.some((one) => mayBeSent(requestOf(known, one.name))),
     watches,
-    reported: !watches && (early.length > 0 || ours.length > 0 || mismatches.length > 0),
+    elsewhere: isPaid && isUnsent(request),
+    reported: !watches && (early.length > 0 || reporting.length > 0 || mismatches.length > 0),
     vetoed: !hasLookup && hasFailed && isAgainstFailure(claimed),
     inboxAsked: inbox?.turn === turn,
     inboxRead: inbox?.turn === turn && inbox.says === 'read',
     looked: !hasLookup || request.lookup?.turn === turn,
+    asked: requestPlan.byOthersToo !== true || (request.paid?.turn === turn && request.paid.askedAtMs >= sinceMs),
     lookedAtDeadline: deadlineReadings.every((reading) => (reading?.askedAtMs ?? -1) >= deadlineAtMs),
     hinted: hasLookup && reportedByEvents.some((meaning) => isHint(meaning) && !byLookup.includes(meaning)),
     underWay: nowMs < request.underWayUntilMs,
@@ -83,11 +120,13 @@ export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted)
     stopAsked: stop?.turn === turn,
     ...planted,
   };
+  // Before ours is sent an event may be of another's payment: the lookup says so, or nothing does.
+  const proves = reporting.length > 0 && (requestPlan.byOthersToo !== true || isSent);
   const post: PostEvidence = {
     // What was made elsewhere is there from the start.
     claim: watches && known.prepared !== null ? 'answered' : request.claim,
-    lookup: hasLookup ? (request.lookup?.says ?? 'cannot-tell') : 'no-lookup',
-    trusted: ours.length > 0 ? 'shown' : mismatches.length > 0 ? 'other' : 'nothing',
+    lookup: isPaid ? 'shown' : hasLookup ? (request.lookup?.says ?? 'cannot-tell') : 'no-lookup',
+    trusted: proves ? 'shown' : mismatches.length > 0 ? 'other' : 'nothing',
     untrusted: is.untrusted,
     saidToExist: request.saidToExist,
     windowOver: request.windowOver,
@@ -102,6 +141,7 @@ export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted)
     is,
     requestPlan,
     request,
+    over,
     send,
     post,
     executed: executed(post),
@@ -110,17 +150,11 @@ export function view(known: Known, plan: Plan, nowMs: number, planted?: Planted)
     endings,
     mismatches,
     ours,
+    reporting,
     claimed,
     graceUntilMs,
     order: known.orders.find(({ became }) => became === null),
   };
-}
-
-/** These kinds have one request. */
-function currentOf({ kind, requests }: Plan): RequestPlan {
-  const [first] = requests;
-  if (first === undefined) throw new TypeError(`${kind} has no request`);
-  return first;
 }
 
 export function requestOf({ requests }: Known, name: string): Request {
