@@ -22,7 +22,7 @@ import { openedIdOf } from '../src/protocol/events.js';
 import { APPROVE_QUOTE } from '../src/protocol/four-eyes.js';
 import type {
   BridgeDepositOrder,
-  BridgePreparation,
+  FlowPreparation,
   PreparationOrder,
   ReportOutcome,
   SettlementReportOrder,
@@ -34,6 +34,8 @@ import type { ActivityDeps } from './deps.js';
 import { endsFlow, reading, retryLater, storing, withFallback } from './failures.js';
 import { windowsOf, elapsedMs, sendTimer } from './timing.js';
 import { pinFor } from './claims.js';
+import { checkedClaims, type FlowChecked } from './engine-steps.js';
+import { refundReferenceOf } from '../src/protocol/vocabulary.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
 /**
@@ -51,16 +53,26 @@ export function createBridgeActivities(deps: ActivityDeps) {
     return quote(deps, input).finally(() => (localQuotes -= 1));
   };
 
-  const prepare = async (order: PreparationOrder): Promise<BridgePreparation> => {
-    const { input, fingerprint } = checkInput(deps, bridgeTransferFlow, order.flowId, order.input);
+  const prepare = async (order: PreparationOrder): Promise<FlowPreparation & { readonly quote: Quote }> => {
+    const { flowId } = order;
+    const { input, fingerprint } = checkInput(deps, bridgeTransferFlow, flowId, order.input);
     await recordForeignStart(deps, bridgeTransferFlow, order, { input, fingerprint });
-    await takeEarlyEvents(deps, order.flowId);
+    await takeEarlyEvents(deps, flowId);
+    const quote = input.rate_id === undefined ? await firstQuote(input) : await broughtQuote(deps, input, input.rate_id);
+    const reference = input.provider_reference_id;
+    const pin = await pinFor(deps, order);
+    const deposit = { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin };
+    // How much is refunded is not decided yet.
+    const refund = { ...deposit, operation: 'sendCrypto', reference: refundReferenceOf(reference), fingerprint: '' };
     return {
       input: withApproval(deps, input),
       fingerprint,
-      fixed: fixedBy('createBridgeDeposit', input),
-      quote: input.rate_id === undefined ? await firstQuote(input) : await broughtQuote(deps, input, input.rate_id),
-      pin: await pinFor(deps, order),
+      quote,
+      pin,
+      steps: {
+        deposit: { claim: deposit, facts: {}, fixed: fixedBy('createBridgeDeposit', input) },
+        refund: { claim: refund, facts: {}, fixed: {} },
+      },
       ...(bridgeTransferFlow.termsOf && { terms: bridgeTransferFlow.termsOf(input) }),
       windows: windowsOf(deps),
       allowPlaintext: deps.allowPlaintext,
@@ -71,7 +83,11 @@ export function createBridgeActivities(deps: ActivityDeps) {
     /**
      * Checks the input again, since another client than the gateway may have started the flow; gets the first quote.
      */
-    prepareBridgeTransfer: (order: PreparationOrder): Promise<BridgePreparation> => withFallback(() => prepare(order)),
+    checkBridgeTransfer: (order: PreparationOrder): Promise<FlowChecked & { readonly quote: Quote }> =>
+      withFallback(async () => {
+        const { quote, ...prepared } = await prepare(order);
+        return { ...(await checkedClaims(deps, order.flowId, prepared)), quote };
+      }),
 
     quoteBridgeTransfer: (order: { input: BridgeTransferInput }): Promise<Quote> => quote(deps, order.input),
 

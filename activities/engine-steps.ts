@@ -52,15 +52,11 @@ export interface Voided {
 
 /** The steps of the one engine (`workflows/core`) that the store carries out: each answers with what the claim is then. */
 export function createEngineActivities(deps: ActivityDeps) {
-  const { claims } = deps.store;
   const claimSteps = createClaimActivities(deps);
   const steps = createFlowStepActivities(deps);
   const turnedAway = createTurnedAwayActivities(deps);
   const settling = createSettleActivities(deps);
-  const answerOf = async (ref: ClaimRef): Promise<ClaimAnswer> => {
-    const found = await storing(() => claims.get(keyOf(deps, ref)));
-    return toAnswer(found ?? { phase: 'absent', sent: 'nothing' });
-  };
+  const answerOf = (ref: ClaimRef): Promise<ClaimAnswer> => claimAnswerOf(deps, ref);
 
   const voidFlow = async (order: VoidOrder): Promise<Voided> => {
     const { isDone, claims: found, events } = await voidAll(deps, order);
@@ -77,15 +73,7 @@ export function createEngineActivities(deps: ActivityDeps) {
     checkFlow: (order: PreparationOrder): Promise<FlowChecked> =>
       withFallback(async () => {
         const prepared = await withOrdered(deps, order.flowId, await steps.prepareFlow(order));
-        const found = await Promise.all(
-          Object.entries(prepared.steps).map(async ([step, { claim }]) => {
-            const repeat = deps.repeatSettingOf(claim.operation);
-            return [step, { ...(await answerOf(claim)), repeat }] as const;
-          }),
-        );
-        const isFirst = found.every(([, { claim, sent }]) => isUnsent(claim) && sent === 'nothing');
-        const events = isFirst ? [] : await readInbox(deps, { flowId: order.flowId });
-        return { prepared, claims: Object.fromEntries(found), events };
+        return checkedClaims(deps, order.flowId, prepared);
       }),
 
     /**
@@ -143,6 +131,28 @@ async function withOrdered(deps: ActivityDeps, flowId: string, prepared: FlowPre
     }),
   );
   return { ...prepared, steps: { ...steps, ...Object.fromEntries(found.flat()) } };
+}
+
+async function claimAnswerOf(deps: ActivityDeps, ref: ClaimRef): Promise<ClaimAnswer> {
+  const found = await storing(() => deps.store.claims.get(keyOf(deps, ref)));
+  return toAnswer(found ?? { phase: 'absent', sent: 'nothing' });
+}
+
+/** What the store knows of the flow's claims, and what came for it: an earlier run of it may have sent. */
+export async function checkedClaims(
+  deps: ActivityDeps,
+  flowId: string,
+  prepared: FlowPreparation,
+): Promise<FlowChecked> {
+  const found = await Promise.all(
+    Object.entries(prepared.steps).map(async ([step, { claim }]) => {
+      const repeat = deps.repeatSettingOf(claim.operation);
+      return [step, { ...(await claimAnswerOf(deps, claim)), repeat }] as const;
+    }),
+  );
+  const isFirst = found.every(([, { claim, sent }]) => isUnsent(claim) && sent === 'nothing');
+  const events = isFirst ? [] : await readInbox(deps, { flowId });
+  return { prepared, claims: Object.fromEntries(found), events };
 }
 
 const toAnswer = ({ phase, sent }: ClaimState): ClaimAnswer => ({ claim: claimSays({ phase, sent }), sent });

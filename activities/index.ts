@@ -44,7 +44,7 @@ export const activitiesOn = (deps: ActivityDeps, queue: Queue) =>
 export const ofQueue = <Activity>(activities: Readonly<Record<string, Activity>>, queue: Queue) =>
   Object.fromEntries(
     Object.entries(activities).filter(
-      ([name]) => queueOfActivity(name) === queue || (queue === 'flows' && name === 'prepareBridgeTransfer'),
+      ([name]) => queueOfActivity(name) === queue || (queue === 'flows' && name === 'checkBridgeTransfer'),
     ),
   );
 

@@ -221,20 +221,6 @@ export type StatusEvidence = LookupAnswer<StatusReading>;
 /**
  * Result of the first activity of a bridge transfer: the checked input and everything that the flow needs from outside.
  */
-export interface BridgePreparation {
-  readonly input: BridgeTransferInput;
-  readonly fingerprint: string;
-  /** What the deposit's request fixes, as its answer may repeat it. */
-  readonly fixed: Facts;
-  /** Without figures if the caller gave a `rate_id` that never passed through a gateway of ours. */
-  readonly quote: Quote;
-  readonly terms?: FlowTerms;
-  readonly windows: Windows;
-  readonly pin: Pin;
-  /** Whether signals and updates that came unencrypted may be handled. */
-  readonly allowPlaintext: boolean;
-}
-
 export interface BridgeDepositOrder {
   readonly flowId: string;
   readonly fingerprint: string;

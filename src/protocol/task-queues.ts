@@ -28,7 +28,7 @@ const QUEUE_OF: Readonly<Record<string, Queue>> = {
   lookAtPost: 'lookups',
   lookAtStatus: 'lookups',
   lookAtStep: 'lookups',
-  prepareBridgeTransfer: 'lookups',
+  checkBridgeTransfer: 'lookups',
   quoteBridgeTransfer: 'lookups',
   reportSettlement: 'lookups',
   settleUnknown: 'lookups',

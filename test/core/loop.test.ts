@@ -294,6 +294,10 @@ function answerTo(what: Step['do'], choice: number): Result {
       return { of: 'close', claim: 'void', sent: 'unknown' };
     case 'last-word':
       return { of: 'last-word', isClosed: true, why: null };
+    case 'quote':
+      return { of: 'quote', quote: null, why: 'none' };
+    case 'report':
+      return { of: 'report', status: 'COMPLETED', outcome: { kind: 'reported' } };
     case 'compare':
       return { of: 'compare', other: null };
     case 'look-paid':

@@ -1,11 +1,11 @@
 import { condition, patched, sleep, workflowInfo } from '@temporalio/workflow';
 import type * as decisions from '../../src/protocol/decisions.js';
 import type * as legalOrders from '../../src/protocol/legal-orders.js';
-import { wantedOf } from '../../workflows/bridge/came-in.js';
-import type * as refundDue from '../../workflows/bridge/refund-due.js';
-import type * as refundTerms from '../../workflows/bridge/refund-terms.js';
-import type * as bridgeStatuses from '../../workflows/bridge/statuses.js';
-import type * as transfer from '../../workflows/bridge/transfer.js';
+import { wantedOf } from '../../workflows/core/bridge/came-in.js';
+import type * as refundDue from '../../workflows/core/bridge/refund-due.js';
+import type * as refundTerms from '../../workflows/core/bridge/refund-terms.js';
+import type * as bridgeStatuses from '../../workflows/core/bridge/statuses.js';
+import type * as transfer from '../../workflows/core/bridge/transfer.js';
 import type * as coreEvents from '../../workflows/core/events.js';
 import type * as coreLoop from '../../workflows/core/loop.js';
 import type * as rules from '../../workflows/core/rules.js';
@@ -53,7 +53,7 @@ export const plants = {
     handlingWith((rules) => ({ differs: (event) => rules.differs(event).filter((fact) => fact !== 'body') })),
   ],
   'payment-is-no-debt': [
-    replacing<typeof bridgeStatuses>('workflows/bridge/statuses.ts', { cryptoWasPaid: () => () => false }),
+    replacing<typeof bridgeStatuses>('workflows/core/bridge/statuses.ts', { cryptoWasPaid: () => () => false }),
   ],
   'order-against-a-trusted-event': [
     replacing<typeof legalOrders>('src/protocol/legal-orders.ts', { orderRefusal: () => () => null }),
@@ -149,7 +149,7 @@ export const plants = {
     }),
   ],
   'bare-failure-owes-nothing': [
-    replacing<typeof refundDue>('workflows/bridge/refund-due.ts', {
+    replacing<typeof refundDue>('workflows/core/bridge/refund-due.ts', {
       fundsHeld:
         ({ fundsHeld }) =>
         (failed) => {
@@ -189,7 +189,7 @@ export const plants = {
     }),
   ],
   'nothing-is-claimed': [
-    replacing<typeof transfer>('workflows/bridge/transfer.ts', {
+    replacing<typeof transfer>('workflows/core/bridge/transfer.ts', {
       endEvidence: (honest) => (known) => ({ ...honest.endEvidence(known), claimed: [] }),
     }),
   ],
@@ -208,10 +208,10 @@ export const plants = {
       endStep: (honest) => (known) => honest.endStep(withoutRefunded(known)),
       refundRefusal: (honest) => (known) => honest.refundRefusal({ ...withoutRefunded(known), theirsBegun: false }),
     }),
-    replacing<typeof transfer>('workflows/bridge/transfer.ts', { isRefunded: () => () => false }),
+    replacing<typeof transfer>('workflows/core/bridge/transfer.ts', { isRefunded: () => () => false }),
   ],
   'refund-as-announced': [
-    replacing<typeof refundTerms>('workflows/bridge/refund-terms.ts', {
+    replacing<typeof refundTerms>('workflows/core/bridge/refund-terms.ts', {
       refundTerms: (honest) => (flow, known) => {
         const { deposit, input } = known;
         const announced = deposit?.refund?.cryptoAmount;

@@ -15,8 +15,8 @@ import {
   bridgeStateOf,
   type BridgeState,
   type SeenStatuses,
-} from '../../workflows/bridge/statuses.js';
-import { isVetoed, type Transfer } from '../../workflows/bridge/transfer.js';
+} from '../../workflows/core/bridge/statuses.js';
+import { isVetoed, type Transfer } from '../../workflows/core/bridge/transfer.js';
 import { trusted } from '../harness/inputs.js';
 
 interface Step {

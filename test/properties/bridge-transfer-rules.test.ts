@@ -12,7 +12,7 @@ import {
   rulesOf,
   whatArrived,
   type Transfer,
-} from '../../workflows/bridge/transfer.js';
+} from '../../workflows/core/bridge/transfer.js';
 import { trusted } from '../harness/inputs.js';
 import { flowOfTransfer, knownTransfer, seen } from './known-transfer.js';
 

@@ -44,8 +44,8 @@ events, and ask these tables. What a transaction of the store makes of a claim i
 attempt to send does next in [src/protocol/attempt.ts](../src/protocol/attempt.ts). Elsewhere are: which orders come too early, or need what is gone
 ([open-post.ts](../workflows/engine/open-post.ts)); what an end that says "nothing moved" is checked against
 ([stop.ts](../workflows/engine/stop.ts)); and whether the crypto of a transfer was paid
-([refund-due.ts](../workflows/bridge/refund-due.ts)) and how much of it may be sent back
-([refund-terms.ts](../workflows/bridge/refund-terms.ts)).
+([refund-due.ts](../workflows/core/bridge/refund-due.ts)) and how much of it may be sent back
+([refund-terms.ts](../workflows/core/bridge/refund-terms.ts)).
 [test/properties/decisions.test.ts](../test/properties/decisions.test.ts) checks every combination: ${POSTS.length} states
 of a POST, each with ${REPEATS.length} settings and ${POST_ORDERS.length} orders; ${ENDS.length} states of an end; ${PAYMENT_EVIDENCE.length} answers of lookup and events; and ${ASKED.length}
 views that a person was shown, each with ${ACTIONS.length} actions. It computes this page and fails if it differs; \`WRITE_DOCS=1\` writes it. Right before a person's order is carried out, the

@@ -78,11 +78,13 @@ function questionOf(v: View, { park, about, isCheck }: Situation): Omit<Question
   };
 }
 
-function impossible({ request, requestPlan, known }: View, park: ParkReason): readonly ParkAction[] {
+function impossible(v: View, park: ParkReason): readonly ParkAction[] {
+  const { request, requestPlan, known, plan } = v;
   const cannotBeSent = known.input === 'invalid' || requestPlan.byGateway === true;
   return [
     // What an event holds back is not sent, whoever orders it; nor what cannot be sent.
     ...(request.answer === 'held-back' || cannotBeSent ? (['send-again'] as const) : []),
+    ...(plan.impossible?.(v, park) ?? []),
     // The service's record under the reference of a payment is not its money.
     ...(park === 'duplicate_mismatch' ? (['mark-refunded'] as const) : []),
   ];

@@ -23,7 +23,9 @@ export const mayBeTheirs = ({ byOthersToo }: RequestPlan, { answer, maybeTwice }
  * What the words of the service mean for a request. Of a payment that may be another's, a failure ends nothing. Two POSTs
  * may have left: then DECLINED may be about the second one, and says nothing of the first.
  */
-export function wordsFor({ words, attemptWords = words }: Plan, requestPlan: RequestPlan, request: Request): StatusMap {
+export function wordsFor(plan: Plan, requestPlan: RequestPlan, request: Request): StatusMap {
+  const { words = plan.words } = requestPlan;
+  const { attemptWords = words } = plan;
   if (requestPlan.movesNothing === true || mayBeTheirs(requestPlan, request)) return attemptWords;
   return request.maybeTwice ? withDeclinedOpen(words) : words;
 }
@@ -37,7 +39,7 @@ export function saidBy(plan: Plan, requestPlan: RequestPlan, known: Known, facts
   return known.events.map((of) => ({
     of,
     meaning: classifyStatus(isEarlier(of) ? attemptWords : ours, of.event.status),
-    differs: differsOf(requestPlan, request, facts, of),
+    differs: [...differsOf(requestPlan, request, facts, of), ...(requestPlan.alsoDiffers?.(known, of.event.facts) ?? [])],
   }));
 }
 

@@ -18,9 +18,10 @@ import { untilProblem } from '../../src/protocol/until.js';
 import { readTime } from '../../src/readers/time.js';
 import { handedOn } from '../engine/activities.js';
 import { admit } from '../engine/admit.js';
-import { eventsOf, validateEventChoice } from '../engine/event-book.js';
+import { eventsOf, validateEventChoice } from '../engine/events-in.js';
 import {
   answerUpdate,
+  approveQuoteUpdate,
   cancelUpdate,
   eventsSignal,
   flowQuery,
@@ -28,16 +29,16 @@ import {
   provideRefundInvoiceUpdate,
   resolveUpdate,
 } from '../engine/messages.js';
-import { checkOrder, onUpdate, orderRefused } from '../engine/park.js';
+import { checkOrder, onUpdate, orderRefused } from '../engine/updates.js';
 import {
   MAX_SIGNALS_PER_RUN,
   MAX_UPDATES_PER_RUN,
   PAY_ORDER_PATIENCE_MS,
   SETTLE_PATIENCE_MS,
 } from '../engine/policies.js';
-import { numberIn } from '../engine/flow.js';
+import { numberIn } from '../engine/input.js';
 import { reportChanges, type ReportsCarried } from '../engine/report-changes.js';
-import { close } from '../engine/run-flow.js';
+import { close } from '../engine/close.js';
 import { markAs } from '../engine/search-attributes.js';
 import { currentDetails } from '../engine/timeline.js';
 import { AT_LEAST_MS } from '../engine/waits.js';
@@ -170,7 +171,7 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     const { code, text } = done.why ?? { code: 'flow_moved_on', text: MOVED_ON };
     if (order.action === 'cancel') throw orderRefused(code, `The flow cannot be cancelled: ${text}.`);
     // What is wrong with an invoice is a sentence of its own.
-    if (order.action === 'refund-invoice') throw orderRefused(code, text);
+    if (order.action === 'refund-invoice' || order.action === 'approve-quote') throw orderRefused(code, text);
     if (order.action === 'pay') throw orderRefused(code, `${text}.`);
     throw orderRefused(code, `${order.action} was not carried out: ${text}.`);
   }
@@ -239,6 +240,23 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
           throw orderRefused('no_invoice', 'The order has no invoice.');
         const why = outcome === null ? whyNoInvoice(view(known(), plan, Date.now())) : ENDED;
         if (why !== null) throw orderRefused(why.code, `${why.text}.`);
+      },
+    );
+  }
+  const { whyNoApproval } = plan;
+  if (whyNoApproval !== undefined) {
+    onUpdate(
+      handled,
+      approveQuoteUpdate,
+      async (given): Promise<{ approved: true }> => {
+        const asked = { update: UPDATES.approveQuote, action: 'approve-quote', input: known().prepared?.input };
+        await put(newOrder('approve-quote', await admit(admitting, asked, given)));
+        return { approved: true };
+      },
+      (order) => {
+        checkOrder(order);
+        const why = outcome === null ? whyNoApproval(view(known(), plan, Date.now())) : ENDED;
+        if (why !== null) throw orderRefused(why.code, why.text);
       },
     );
   }

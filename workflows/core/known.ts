@@ -1,9 +1,10 @@
-import type { DescribedStep, FlowPreparation } from '../../activities/types.js';
+import type { DescribedStep, FlowPreparation, Quote, ReportOutcome } from '../../activities/types.js';
 import type { OtherRecord } from '../../src/flows/echoes.js';
 import type { Cause } from '../../src/protocol/causes.js';
 import type { SentBefore, ClaimSays, Ending, LookupSays, PaidSays, Repeat } from '../../src/protocol/decisions.js';
-import type { FlowEvent, Outcome, Rejection } from '../../src/protocol/messages.js';
-import type { ParkAction, ParkReason } from '../../src/protocol/vocabulary.js';
+import type { FlowEvent, Rejection } from '../../src/protocol/messages.js';
+import type { EndReason, ParkAction, ParkReason } from '../../src/protocol/vocabulary.js';
+import type { RefundOrdered, TransferKnown } from './bridge/known.js';
 
 /*
  * Everything that a flow knows, as plain JSON: what came in, and what it has reported. Never what is to be done: that
@@ -15,7 +16,7 @@ export interface Known {
   readonly rules: number;
   readonly input: 'unchecked' | 'valid' | 'invalid';
   /** Why the input is invalid. */
-  readonly refusal: Pick<Outcome, 'reason' | 'detail'> | null;
+  readonly refusal: Refusal | null;
   /** What the first check of the input found. */
   readonly prepared: FlowPreparation | null;
   /** Multiplies every wait of our own. */
@@ -45,12 +46,20 @@ export interface Known {
    * decision stands if the last reading brought nothing new.
    */
   readonly turn: number;
+  /** Of a bridge transfer; null: of any other kind. */
+  readonly transfer: TransferKnown | null;
   /** For an offramp whose refund goes to a Lightning invoice; null: none was given, and nobody is to wait for one. */
   readonly refundInvoice: RefundInvoice | null;
   /** The question that a person is shown; null: none. */
   readonly parked: Question | null;
   /** When the last question was shown, ms: no two have the same. */
   readonly askedSinceMs: number;
+}
+
+/** Why an input cannot be sent. */
+export interface Refusal {
+  readonly reason: EndReason;
+  readonly detail: string;
 }
 
 /** The invoice of a refund over Lightning. */
@@ -116,6 +125,8 @@ export interface Request {
   readonly maybeTwice: boolean;
   /** Attempts of it that were proven not to have left, one by one; only of what a gateway sends. */
   readonly notSent: NotSent | null;
+  /** When it was first known that the service has it, ms. */
+  readonly shownAtMs: number | null;
   /** When its first send began, ms; 0: none has. */
   readonly firstSendAtMs: number;
   /** The service's record or answer is of another payment. */
@@ -164,6 +175,10 @@ export type Answer =
   | 'other-request'
   /** The lookup before it shows that others have paid: it was not sent. */
   | 'done-elsewhere'
+  /** Its quote was over: it was not sent. */
+  | 'quote-expired'
+  /** It cannot be put on the wire: it was not sent, and stays due. */
+  | 'unsendable'
   /** Its send was not awaited any more. */
   | 'given-up'
   /** Proven: this attempt sent nothing, and it may be tried again. */
@@ -171,7 +186,7 @@ export type Answer =
   /** What a send needs is gone: this attempt sent nothing, as far as is known. */
   | 'gone';
 
-export type StopEnd = 'cancelled' | 'expired' | 'invalid' | 'card-gone' | 'closed' | 'paid';
+export type StopEnd = 'cancelled' | 'expired' | 'invalid' | 'card-gone' | 'closed' | 'paid' | 'no-quote' | 'refunded';
 
 export interface StopTried {
   readonly for: StopEnd;
@@ -193,7 +208,7 @@ export interface Event {
   readonly said: 'accepted' | 'dismissed' | 'trusted' | null;
 }
 
-export type Action = ParkAction | 'cancel' | 'refund-invoice' | 'pay';
+export type Action = ParkAction | 'cancel' | 'refund-invoice' | 'pay' | 'approve-quote';
 
 export interface Order {
   readonly id: string;
@@ -264,6 +279,10 @@ export const STEPS = [
   'look-paid',
   /** The same, again and again, until that is known. */
   'ask-paid',
+  /** A quote of the service. */
+  'quote',
+  /** Reports the provider's ending to the service. */
+  'report',
   /** Whether a refund can go to the invoice that a person gave. */
   'check-invoice',
 ] as const;
@@ -287,6 +306,12 @@ export interface Step {
   readonly awaitsSend?: boolean;
   /** A question is shown, so it is asked ever more slowly, and for as long as that takes. */
   readonly isParked?: boolean;
+  /** Of `send`: a debt, which stays due if it cannot be sent; and events that prove nothing count as judged. */
+  readonly debt?: RefundOrdered;
+  /** Of `report`: the event that is reported. */
+  readonly event?: string;
+  /** Of `void`: of this request alone. */
+  readonly only?: string;
   /** Of `send`: it goes out although the lookup cannot tell. */
   readonly unasked?: boolean;
 }
@@ -306,6 +331,7 @@ export type Result =
       readonly refusal: Known['refusal'];
       readonly claims: Readonly<Record<string, ClaimReading>>;
       readonly events: readonly FlowEvent[];
+      readonly quote?: Quote;
     }
   | {
       readonly of: 'send';
@@ -322,6 +348,8 @@ export type Result =
       readonly shown: Partial<ForPersons>;
       /** Of one that others have made. */
       readonly paid?: PaidResult;
+      /** No worker took it in time. */
+      readonly isUntaken?: true;
     }
   /** It cannot be put on the wire: nothing was sent. */
   | { readonly of: 'unsendable'; readonly refusal: Known['refusal'] }
@@ -351,6 +379,8 @@ export type Result =
   | ({ readonly of: 'take-back' } & ClaimReading)
   | ({ readonly of: 'close' } & ClaimReading)
   | { readonly of: 'last-word'; readonly isClosed: boolean; readonly why: Cause | null }
+  | { readonly of: 'quote'; readonly quote: Quote | null; readonly why: string | null }
+  | { readonly of: 'report'; readonly status: string; readonly outcome: ReportOutcome }
   | { readonly of: 'compare'; readonly other: OtherRecord | null }
   | ({ readonly of: 'paid' } & PaidResult)
   | { readonly of: 'check-invoice'; readonly given: GivenInvoice | null; readonly why: Cause | null }
@@ -420,6 +450,7 @@ export const NOT_SENT: Request = {
   repeat: 'unknown',
   maybeTwice: false,
   notSent: null,
+  shownAtMs: null,
   firstSendAtMs: 0,
   isOther: false,
   compared: null,
@@ -453,6 +484,7 @@ export function newKnown(
     orders: [],
     running: [],
     turn: 0,
+    transfer: null,
     refundInvoice: null,
     parked: null,
     askedSinceMs: 0,

@@ -1,4 +1,5 @@
 import { type Action, type Event, type Known, type Order, type RefundInvoice } from './known.js';
+import { transferOrdered } from './bridge/learn.js';
 import { inNewTurn } from './take-events.js';
 
 /** What a person's order means from now on. */
@@ -7,10 +8,11 @@ export const withOrder = (known: Known, id: string | undefined, change: Partial<
   orders: known.orders.map((order) => (order.id === id ? { ...order, ...change } : order)),
 });
 
-export function carriedOut(known: Known, id: string, nowMs: number): Known {
-  const order = known.orders.find((one) => one.id === id);
+export function carriedOut(before: Known, id: string, nowMs: number): Known {
+  const order = before.orders.find((one) => one.id === id);
+  if (order === undefined) return before;
+  const known = transferOrdered(before, order, nowMs);
   const next = withOrder(known, id, { became: 'carried-out' });
-  if (order === undefined) return known;
   const moreTime = (atMs: number | null) => ({ deadlineAtMs: atMs ?? nowMs + next.deadlineMs });
   const { refundInvoice } = known;
   if (order.action === 'keep-waiting') {

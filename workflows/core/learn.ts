@@ -5,6 +5,7 @@ import { openedIdOf } from '../../src/protocol/events.js';
 import { isOneWordTooMany } from '../../src/protocol/statuses.js';
 import {
   NOT_SENT,
+  PLAIN_SEND,
   type Answer,
   type ClaimReading,
   type Input,
@@ -16,6 +17,7 @@ import {
   type Result,
   type Step,
 } from './known.js';
+import { agreed, beganDebt, orderedAgain, quoted, reported, sentUnder } from './bridge/learn.js';
 import { carriedOut, NO_INVOICE, withOrder } from './learn-orders.js';
 import { inNewTurn, leaveEvents, takeEvents } from './take-events.js';
 
@@ -75,13 +77,13 @@ function takeOrder(known: Known, order: NewOrder): Known {
 
 function began(known: Known, step: Step, nowMs: number): Known {
   // An untrusted event is against a repeat that no person ordered, so it never counts as judged for a send.
-  const reviewed = known.events.filter(({ event }) => event.trusted || step.do !== 'send');
+  const reviewed = known.events.filter(({ event }) => event.trusted || step.do !== 'send' || step.debt !== undefined);
   const ids = reviewed.map(({ event }) => openedIdOf(event.id));
   const notTaken = step.do === 'void' ? known.notTaken : [];
   const { firstSendAtMs = 0 } = known.requests[step.request] ?? {};
   const next =
     step.do === 'send' && firstSendAtMs === 0 ? withRequest(known, step.request, { firstSendAtMs: nowMs }) : known;
-  return { ...next, running: [...next.running, { ...step, beganAtMs: nowMs, reviewed: [...ids, ...notTaken] }] };
+  return { ...beganDebt(next, step, nowMs), running: [...next.running, { ...step, beganAtMs: nowMs, reviewed: [...ids, ...notTaken] }] };
 }
 
 /** A send that is not awaited any more may have been sent. */
@@ -98,12 +100,16 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
   const askedAtMs = step.beganAtMs ?? nowMs;
   switch (result.of) {
     case 'check':
-      return checked(known, result, nowMs);
+      return agreed(checked(known, result, nowMs), result.quote, askedAtMs);
     case 'send': {
-      const next = sent(known, request, result, nowMs);
+      const next = sentUnder(sent(known, request, result, nowMs), request, result, nowMs);
       return result.paid === undefined ? next : paid(next, request, result.paid, { askedAtMs: nowMs, turn });
     }
     case 'unsendable':
+      if (step.debt !== undefined) {
+        const unsent = { ...PLAIN_SEND, answer: 'unsendable', shown: { why: result.refusal?.detail ?? null } } as const;
+        return sentUnder(sent(known, request, unsent, nowMs), request, unsent, nowMs);
+      }
       return inNewTurn({ ...known, input: 'invalid', refusal: result.refusal });
     case 'ask':
     case 'look':
@@ -126,6 +132,10 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
       const next = withRequest(known, request, { ...found, sent: result.sent });
       return inNewTurn(withOrder(next, step.order, { result: result.claim === 'void' ? 'void' : 'not-void' }));
     }
+    case 'quote':
+      return quoted(known, result, askedAtMs);
+    case 'report':
+      return reported(known, step, result);
     case 'compare':
       return compared(known, request, result.other);
     case 'paid':
@@ -201,10 +211,12 @@ const CLAIM_AFTER = {
   'not-sent': 'reserved',
   gone: 'reserved',
   'done-elsewhere': 'reserved',
+  'quote-expired': 'reserved',
+  unsendable: 'reserved',
 } as const satisfies Record<Answer, Request['claim']>;
 
 /** This attempt has sent nothing: of an earlier one that says nothing. */
-const UNSENT: readonly Answer[] = ['gone', 'not-sent', 'done-elsewhere'];
+const UNSENT: readonly Answer[] = ['gone', 'not-sent', 'done-elsewhere', 'quote-expired', 'unsendable'];
 
 type Sent = Pick<Extract<Result, { of: 'send' }>, 'answer' | 'isRepeat' | 'sent'> &
   Partial<Extract<Result, { of: 'send' }>> & { readonly byClaim?: true };
@@ -238,6 +250,7 @@ function sent(known: Known, name: string, result: Sent, nowMs: number): Known {
       maybeTwice:
         before.maybeTwice || result.isRepeat || answer === 'unknown' || answer === 'duplicate' || answer === 'given-up',
       isOther: before.isOther || result.isOther === true,
+      shownAtMs: before.shownAtMs ?? (claim === 'answered' ? nowMs : null),
       notSent: answer === 'not-sent' ? { times: times + 1, atMs: nowMs, afterMs: result.afterMs ?? 0 } : before.notSent,
       shown: { ...before.shown, ...result.shown },
     }),
@@ -267,6 +280,7 @@ function lookedUp(known: Known, step: Step, found: Extract<Result, { of: 'ask' |
   const next = withRequest(known, step.request, {
     claim,
     lookup: asReading(before, step, says, askedAtMs, isProof),
+    shownAtMs: before.shownAtMs ?? (claim === 'answered' || says === 'shown' ? askedAtMs : null),
     windowOver: before.windowOver || found.windowOver,
     byClaim: false,
     unaskable: stillUnaskable(before, found.lookup),
@@ -396,7 +410,7 @@ function orderedSend(known: Known, step: Step, result: Extract<Result, { of: 'or
     return inNewTurn(claim === 'ordered' ? withRequest(next, step.request, { claim, sent: sentBefore }) : next);
   const unasked = known.orders.some(({ id, cannotTell }) => id === step.order && cannotTell);
   const open = { claim, sent: sentBefore, answer: null, windowOver: false, lookup: null, unasked } as const;
-  return inNewTurn(withRequest(next, step.request, open));
+  return inNewTurn(withRequest(orderedAgain(next), step.request, open));
 }
 
 const holdsAnswer = (claim: ClaimSays): boolean => claim === 'answered' || claim === 'rejected';
@@ -452,6 +466,8 @@ function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
     case 'ask-paid':
       return paid(known, name, NO_ANSWER_OF_PAID, { askedAtMs, turn });
     case 'compare':
+    case 'quote':
+    case 'report':
       return known;
     case 'void':
       return { ...known, stop: { for: step.stop ?? 'expired', says: 'no-answer', turn, order: step.order ?? null } };

@@ -15,7 +15,7 @@ const isCancel = ({ order }: Ordered): boolean => order.action === 'cancel';
 const goesOn = (): Reply => ({});
 
 /** These end nothing and send nothing. */
-const HARMLESS: readonly string[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'confirm-handed-over'];
+const HARMLESS: readonly string[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'confirm-handed-over', 'report-again'];
 
 export const ORDER_RULES: readonly OrderRule[] = [
   {
@@ -121,6 +121,12 @@ export const ORDER_RULES: readonly OrderRule[] = [
     follows: (o) => refuse(o, whyNot(o) ?? DECIDED),
   },
   {
+    name: 'order-given',
+    says: 'What is to be sent by the order of a person is sent by the flow, as everything is.',
+    when: ({ order }) => order.action === 'refund-now',
+    follows: carryOut,
+  },
+  {
     name: 'order-too-early',
     says: 'While the POST may be under way, neither another send is safe, nor to say that it failed.',
     when: ({ v, order }) => v.is.underWay && IN_WINDOW.includes(order.action),
@@ -158,7 +164,12 @@ const isAbout = ({ parked }: Known, { parkedSinceMs, action }: Pick<Order, 'park
   parked !== null && parked.sinceMs === parkedSinceMs && parked.actions.some((one) => one === action);
 
 /** Each of these asks what became of a POST: between them goes a lookup that answers at one moment and not at another. */
-const DOUBTS: readonly (ParkReason | undefined)[] = ['unknown_outcome', 'not_found_at_service', 'could_not_ask'];
+const DOUBTS: readonly (ParkReason | undefined)[] = [
+  'unknown_outcome',
+  'not_found_at_service',
+  'could_not_ask',
+  'refund_unknown',
+];
 export const isSameDoubt = (one: ParkReason | undefined, other: ParkReason | undefined): boolean =>
   DOUBTS.includes(one) && DOUBTS.includes(other);
 
@@ -185,9 +196,12 @@ const isLookedAt = (v: View): boolean =>
  * What is proven against an order. About a POST that nothing shows yet there is more to say than about its ending. What
  * is proven of another's payment, and was shown, proves nothing about ours.
  */
-function whyNot({ v, order }: Ordered): Cause | null {
+function whyNot(o: Ordered): Cause | null {
+  const { v, order } = o;
   const { action } = order;
-  if (action === 'cancel' || action === 'refund-invoice' || action === 'pay') return null;
+  if (action === 'cancel' || action === 'refund-invoice' || action === 'pay' || action === 'approve-quote') return null;
+  const why = v.plan.whyNot?.(o) ?? null;
+  if (why !== null) return why;
   const shown = v.known.parked?.endings ?? [];
   const isRecordOfAnother = v.request.isOther || (v.executed === 'shown' && v.post.lookup === 'other');
   const isOfAnother = isRecordOfAnother || v.plan.mayBeOfAnother?.(v) === true;
@@ -205,6 +219,7 @@ const POST_REASONS: readonly ParkReason[] = [
   'not_found_at_service',
   'could_not_ask',
   'duplicate_mismatch',
+  'refund_unknown',
 ];
 
 /** Refused at once, which leaves nothing in the history: what no flow in this state can carry out. Null: it is taken. */

@@ -2,7 +2,7 @@ import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { DescribedStep, FlowPreparation } from '../../activities/types.js';
 import type { FlowView, PayOrder } from '../../src/protocol/messages.js';
 import { act } from '../engine/activities.js';
-import { orderRefused } from '../engine/park.js';
+import { orderRefused } from '../engine/updates.js';
 import { PAY_ORDER_PATIENCE_MS, READ } from '../engine/policies.js';
 import { within } from '../engine/waits.js';
 

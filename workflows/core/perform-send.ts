@@ -4,7 +4,8 @@ import type { CardDepositInput } from '../../src/flows/card-deposit.js';
 import { CARD_LIFE_MS } from '../../src/protocol/task-queues.js';
 import { CARD_SUBMIT, CARD_WORKER_START_MS, SUBMIT, submitPolicy } from '../engine/policies.js';
 import { PLAIN_SEND, type ForPersons, type Known, type Result, type Step } from './known.js';
-import { acts, paidIn, termsOf, windowsOf, type Context } from './performing.js';
+import { acts, paidIn, termsOf, windowsOf } from './performing.js';
+import type { Context } from './plan.js';
 import { nounOf } from './told.js';
 
 type SendResult = Extract<Result, { of: 'send' }>;
@@ -12,6 +13,8 @@ type SendResult = Extract<Result, { of: 'send' }>;
 /** The POST of a request, under its claim. */
 export async function send(context: Context, step: Step, known: Known): Promise<Result> {
   const { flowId, plan } = context;
+  const own = plan.requests.find(({ name }) => name === step.request)?.send;
+  if (own !== undefined) return own(context, step, known);
   if (plan.requests.some(({ name, byGateway }) => name === step.request && byGateway === true))
     return sendByGateway(context, step, known);
   const { claim } = termsOf(known, step.request);
@@ -67,7 +70,7 @@ const answered = (
   more: Partial<SendResult> = {},
 ): SendResult => ({ ...PLAIN_SEND, answer, shown, ...more });
 
-function sent(outcome: SubmitOutcome, known: Known, request: string): SendResult {
+export function sent(outcome: SubmitOutcome, known: Known, request: string): SendResult {
   switch (outcome.kind) {
     case 'accepted': {
       const { answer, recorded, other, isRepeat, byLookup } = outcome;
@@ -97,7 +100,7 @@ function sent(outcome: SubmitOutcome, known: Known, request: string): SendResult
     case 'done-elsewhere':
       return answered('done-elsewhere', {}, { paid: paidIn(known, request, outcome.found) });
     case 'quote-expired':
-      throw new TypeError(`no outcome of a request without a quote: ${outcome.kind}`);
+      return answered('quote-expired');
     default:
       return outcome satisfies never;
   }

@@ -20,10 +20,12 @@ import {
 } from '../engine/policies.js';
 import { factsOf } from './events.js';
 import type { ForPersons, Known, Request, Result, Step } from './known.js';
-import { acts, claimsOf, otherOf, paidIn, termsOf, type Context } from './performing.js';
+import { acts, claimsOf, otherOf, paidIn, termsOf } from './performing.js';
 import { send } from './perform-send.js';
-import type { Plan, RequestPlan } from './plan.js';
+import { getQuote, report } from './bridge/perform.js';
+import type { Context, Plan, RequestPlan } from './plan.js';
 import { refundAmounts } from './refund-amounts.js';
+import { nounOf } from './told.js';
 import { mayBeSent, requestOf, view } from './view.js';
 
 /**
@@ -43,6 +45,7 @@ export async function perform(context: Context, step: Step, known: Known): Promi
     if (refusal !== null && step.do === 'check')
       return { of: 'check', prepared: null, refusal, claims: {}, events: [] };
     if (refusal !== null && step.do === 'send') return { of: 'unsendable', refusal };
+    if (refusal !== null && step.do === 'quote') return { of: 'quote', quote: null, why: refusal.detail };
     // A refused question says nothing about money.
     if (refusal !== null && QUESTIONS.includes(step.do)) return { of: 'cannot-ask', why: refusal.detail };
     // A bug, not an ending: the workflow task fails, and the flow waits for a mended version.
@@ -93,6 +96,10 @@ function resultOf(context: Context, step: Step, known: Known): Promise<Result> {
     case 'look-paid':
     case 'ask-paid':
       return whetherPaid(context, step, known);
+    case 'quote':
+      return getQuote(context, known);
+    case 'report':
+      return report(context, step, known);
     case 'check-invoice':
       return checkInvoice(context, step, known);
     default:
@@ -103,6 +110,10 @@ function resultOf(context: Context, step: Step, known: Known): Promise<Result> {
 async function check(context: Context): Promise<Result> {
   const order = preparationOf(context, context.rawInput);
   // Bounded by CHECK, and then by the deadline.
+  if (context.plan.check === 'checkBridgeTransfer') {
+    const slowly = () => acts(context, READ, 'Check the input, get a quote').checkBridgeTransfer(order);
+    return { of: 'check', refusal: null, ...(await checkAtOnce('checkBridgeTransfer', order, slowly)) };
+  }
   const checked = await checkAtOnce('checkFlow', order, () => acts(context, READ, 'Check the input').checkFlow(order));
   return { of: 'check', refusal: null, ...checked };
 }
@@ -137,10 +148,18 @@ async function whetherPaid(context: Context, step: Step, known: Known): Promise<
   return { of: 'paid', ...paidIn(known, step.request, found) };
 }
 
-const questionOf = (known: Known, name: string) => {
+/** A refund of ours fixes what it is looked up by. */
+function questionOf({ plan }: Context, known: Known, name: string) {
   const { claim, facts, fixed } = termsOf(known, name);
-  return { claim, expect: facts, fixed, saidToExist: requestOf(known, name).saidToExist };
-};
+  const { saidToExist } = requestOf(known, name);
+  const { factsOf: own, lookUp } = plan.requests.find((one) => one.name === name) ?? {};
+  if (own === undefined) return { claim, expect: facts, fixed, saidToExist };
+  const ours = lookUp === 'own' ? own(known) : {};
+  return { claim, expect: ours, fixed: lookUp === 'own' ? ours : fixed, saidToExist };
+}
+
+const factsIn = ({ plan }: Context, known: Known, name: string): Facts =>
+  plan.requests.find((one) => one.name === name)?.factsOf?.(known) ?? factsOf(known, name) ?? {};
 
 async function ask(context: Context, step: Step, known: Known): Promise<Result> {
   const { timeScale } = context;
@@ -152,7 +171,7 @@ async function ask(context: Context, step: Step, known: Known): Promise<Result> 
     POLL,
     isParked ? 'Ask on, while a person decides' : 'Ask for its outcome',
   ).settleUnknown({
-    ...questionOf(known, step.request),
+    ...questionOf(context, known, step.request),
     // Still in its window, it is asked as before.
     windowMs: isParked && leftMs === 0 ? Math.ceil(LOOK_WHILE_PARKED_MS * timeScale) : leftMs,
     timeScale,
@@ -166,7 +185,7 @@ async function ask(context: Context, step: Step, known: Known): Promise<Result> 
 
 async function look(context: Context, step: Step, known: Known): Promise<Result> {
   const found = await acts(context, LAST_LOOK, 'Ask once more', SETTLE_PATIENCE_MS).lookAtPost(
-    questionOf(known, step.request),
+    questionOf(context, known, step.request),
   );
   return looked('look', found, null);
 }
@@ -195,7 +214,7 @@ function looked(of: 'ask' | 'look', found: PostReading, asked: Request | null): 
 }
 
 async function follow(context: Context, step: Step, known: Known): Promise<Result> {
-  const { flowId, plan, timeScale } = context;
+  const { plan, timeScale } = context;
   const { words, lookup } = requestOf(known, step.request);
   const isFirst = words.length === 0 && (lookup === null || lookup.says !== 'shown');
   // A status that is only reported is confirmed soon.
@@ -203,25 +222,29 @@ async function follow(context: Context, step: Step, known: Known): Promise<Resul
   const seldom =
     plan.lookEveryMs === undefined || isHinted ? {} : { atLeastMs: Math.ceil(plan.lookEveryMs * timeScale) };
   const untilLookMs = isFirst ? plan.firstLookMs : isHinted ? 0 : (plan.lookEveryMs ?? 0);
-  const reading = await acts(context, POLL, `Look up ${plan.noun}`).awaitStatus({
-    flowId,
-    input: known.prepared?.input,
+  const reading = await acts(context, POLL, `Look up ${nounOf(plan, step.request)}`).awaitStatus({
+    ...lookedUpAs(context, known, step),
     known: words,
     firstLookMs: step.isParked === true ? 0 : Math.ceil(untilLookMs * timeScale),
     timeScale,
     isParked: step.isParked === true,
     ...seldom,
   });
-  return status(reading, factsOf(known, step.request) ?? {});
+  return status(reading, factsIn(context, known, step.request));
 }
 
 async function lookAtStatus(context: Context, step: Step, known: Known): Promise<Result> {
   const isOverdue = (step.beganAtMs ?? 0) >= known.deadlineAtMs;
-  const order = { flowId: context.flowId, input: known.prepared?.input };
+  const order = lookedUpAs(context, known, step);
   const summary = isOverdue ? 'Deadline: look once more' : 'Ask once more';
   const found: StatusEvidence = await acts(context, LAST_LOOK, summary, SETTLE_PATIENCE_MS).lookAtStatus(order);
-  if (found.says === 'shown') return status(found.record, factsOf(known, step.request) ?? {});
+  if (found.says === 'shown') return status(found.record, factsIn(context, known, step.request));
   return { of: 'follow', lookup: found.says, word: null, shown: {} };
+}
+
+function lookedUpAs({ plan, flowId }: Context, known: Known, { request }: Step) {
+  const own = plan.requests.find(({ name }) => name === request)?.lookUpAs;
+  return own?.(known) ?? { flowId, input: known.prepared?.input };
 }
 
 /** The service answers a repeated reference with its first result: then its record is of another request. */
@@ -256,6 +279,8 @@ const STOP_REASONS = {
   'card-gone': 'card_details_expired',
   closed: 'not_executed',
   paid: PAID_BY_ANOTHER_WAY,
+  'no-quote': 'quote_rejected',
+  refunded: 'refunded by the service or the provider',
 } as const;
 
 async function voidAll(context: Context, step: Step, known: Known): Promise<Result> {
@@ -263,8 +288,11 @@ async function voidAll(context: Context, step: Step, known: Known): Promise<Resu
   const { over } = view(known, plan, Date.now());
   // What moved nothing, and was made, stays as it is.
   const isMade = ({ name, movesNothing }: RequestPlan): boolean => movesNothing === true && over.includes(name);
-  const done = plan.requests.filter((one) => isMade(one) && mayBeSent(requestOf(known, one.name)));
+  const isDone = (one: RequestPlan): boolean =>
+    step.only === undefined ? isMade(one) && mayBeSent(requestOf(known, one.name)) : one.name !== step.only;
+  const done = plan.requests.filter(isDone);
   const open = ownOf(plan).filter((one) => !done.includes(one));
+  const asked = open.filter(({ name }) => known.prepared?.steps[name] !== undefined);
   const order = {
     flowId,
     claims: claimsOf(known),
@@ -284,7 +312,7 @@ async function voidAll(context: Context, step: Step, known: Known): Promise<Resu
   // To look several times takes longer than an attempt with the store alone.
   const store = acts(context, looksFirst ? READ : STORE, summary, ms);
   const found: Voided = looksFirst
-    ? await store.voidTurnedAwayFlow({ ...order, questions: open.map(({ name }) => questionOf(known, name)) })
+    ? await store.voidTurnedAwayFlow({ ...order, questions: asked.map(({ name }) => questionOf(context, known, name)) })
     : await store.voidFlow(order);
   const read = open.map(({ name, operation }) => [name, found.claims[operation]] as const);
   const claims = Object.fromEntries(read.flatMap(([name, claim]) => (claim === undefined ? [] : [[name, claim]])));

@@ -3,19 +3,11 @@ import type { ClaimRef, Facts, PaidReading, StepTerms, Windows } from '../../act
 import type { Activities } from '../../activities/index.js';
 import type { OtherRecord } from '../../src/flows/echoes.js';
 import { act } from '../engine/activities.js';
-import { pick } from '../engine/event-book.js';
+import { pick } from '../engine/events-in.js';
 import { AT_LEAST_MS } from '../engine/waits.js';
 import { differences, factsOf } from './events.js';
 import type { Known, PaidResult } from './known.js';
-import type { Plan } from './plan.js';
-
-/** What every step needs besides what is known. */
-export interface Context {
-  readonly flowId: string;
-  readonly plan: Plan;
-  readonly timeScale: number;
-  readonly rawInput: unknown;
-}
+import type { Context } from './plan.js';
 
 /** The activities of one step. How long it is tried is the server's to measure, which costs no timer. */
 export function acts(

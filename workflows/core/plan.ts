@@ -1,8 +1,11 @@
 import type { Cause } from '../../src/protocol/causes.js';
 import type { Ending, Evidence, PaymentState, PostEvidence, PostStep } from '../../src/protocol/decisions.js';
 import type { Meaning, StatusMap } from '../../src/protocol/statuses.js';
-import type { EndReason, FlowKind, FlowState, ParkReason, TimelineCode } from '../../src/protocol/vocabulary.js';
-import type { Event, Input, Known, Order, Request, Step } from './known.js';
+import type { EndReason, FlowKind, FlowState, ParkAction, ParkReason, TimelineCode } from '../../src/protocol/vocabulary.js';
+import type { Facts } from '../../activities/types.js';
+import type { FlowEvent, FlowTerms } from '../../src/protocol/messages.js';
+import type { RefundOrdered } from './bridge/known.js';
+import type { Event, Input, Known, Order, Request, Result, Step } from './known.js';
 
 /** A kind of flow as data. */
 export interface Plan {
@@ -18,6 +21,8 @@ export interface Plan {
   readonly lookEveryMs?: number;
   /** How long a failure that only events report waits for an event against it, ms before scaling. */
   readonly graceMs: number;
+  /** The activity of the first check. @default `checkFlow` */
+  readonly check?: 'checkFlow' | 'checkBridgeTransfer';
   /** In their order: the next one is due once nothing of the one before can still leave. */
   readonly requests: readonly RequestPlan[];
   /** Stages with the statuses that prove them, first to last. @default the stage stays as it is */
@@ -30,16 +35,30 @@ export interface Plan {
   readonly ends?: { readonly succeeded: string; readonly failed: readonly [reason: EndReason, detail: string] };
   /** Rules of this kind alone, before the general ones. */
   readonly rules?: readonly Rule[];
+  /** Rules about what became of it, once its answer is known, before the general ones. */
+  readonly settlement?: readonly Rule[];
   /** Rules about orders of this kind alone, before the general ones. */
   readonly orderRules?: readonly OrderRule[];
   /** Why no refund invoice is taken now; null: one is. @default the kind takes none */
   readonly whyNoInvoice?: (v: View) => Cause | null;
+  /** Why an order of these cannot be carried out, besides what is proven. */
+  readonly whyNot?: (o: Ordered) => Cause | null;
+  /** Why no approval of a quote is taken now; null: one is. @default the kind takes none */
+  readonly whyNoApproval?: (v: View) => Cause | null;
+  /** The terms that are shown. @default those of the input */
+  readonly termsOf?: (known: Known) => FlowTerms | null;
+  /** The service's own reference in its answer. @default the answer's id */
+  readonly serviceReferenceOf?: (answer: unknown) => string | null;
   /** Takes the order to pay, by the update `pay`. @default false */
   readonly takesPay?: true;
   /** What the timeline says besides, after this input. */
   readonly tells?: (before: Known, input: Input, after: View) => readonly Note[];
   /** What is proven may be of another payment: then what was shown of it proves nothing against an order. */
   readonly mayBeOfAnother?: (v: View) => boolean;
+  /** What is shown beside an event that differs. @default the facts that were compared */
+  readonly shownFacts?: (known: Known) => Facts;
+  /** Orders that are not possible now, besides. */
+  readonly impossible?: (v: View, reason: ParkReason) => readonly ParkAction[];
   /** What a person is shown about its own reasons to park. */
   readonly evidenceOf?: (v: View, reason: ParkReason) => Readonly<Record<string, unknown>> | undefined;
   /** What the timeline says besides, once the service has answered. */
@@ -55,6 +74,30 @@ export interface RequestPlan {
   readonly operation: string;
   /** For people: "the invoice". @default that of the plan */
   readonly noun?: string;
+  /** What its words mean. @default the words of the plan */
+  readonly words?: StatusMap;
+  /** What we know of it. @default the facts of the check */
+  readonly factsOf?: (known: Known) => Facts;
+  /** Facts of an event that differ, besides those that are compared one by one. */
+  readonly alsoDiffers?: (known: Known, theirs: Facts) => readonly string[];
+  /** An untrusted event says more than its ending against what we would do by ourselves. */
+  readonly claimsMore?: (known: Known, ours: readonly Said[], event: FlowEvent) => boolean;
+  /** No event is about it: they are about this request. */
+  readonly eventsOf?: string;
+  /** Its send is made by this, under its claim. @default by the kind's definition */
+  readonly send?: (context: Context, step: Step, known: Known) => Promise<Result>;
+  /** It is a debt, which stays due if it cannot be sent: on what it is sent. */
+  readonly debtOf?: (v: View) => RefundOrdered;
+  /** Under which flow id, and by which input, its status is looked up. @default the flow's own */
+  readonly lookUpAs?: (known: Known) => { readonly flowId: string; readonly input: unknown };
+  /** The stage while it is sent, and what the timeline calls that. @default submitting, sending */
+  readonly sending?: { readonly stage: string; readonly code: TimelineCode };
+  /** Why it parks at the deadline. @default as the plan says */
+  readonly overdueAs?: ParkReason;
+  /** Why it parks while its outcome is unknown. @default by what was asked */
+  readonly unknownAs?: ParkReason;
+  /** How the flow ends if a person closes it as not executed. @default not_executed */
+  readonly closedAs?: EndReason;
   /** Nothing of it can leave any more, so that the next one may be due. @default never */
   readonly isOver?: (v: View) => boolean;
   /** What it makes moves no money, so that a flow may end unmoved after it. @default false */
@@ -202,4 +245,12 @@ export interface Reply {
   /** Wanted in place of what the situation wants. */
   readonly instead?: readonly Step[];
   readonly says?: Input;
+}
+
+/** What every step needs besides what is known. */
+export interface Context {
+  readonly flowId: string;
+  readonly plan: Plan;
+  readonly timeScale: number;
+  readonly rawInput: unknown;
 }

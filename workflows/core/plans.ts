@@ -1,3 +1,4 @@
+import { bridgeTransferPlan } from './bridge/plan.js';
 import { bankCheckoutPlan } from './bank-checkout.js';
 import { bankWithdrawalPlan } from './bank-withdrawal.js';
 import { cardDepositPlan } from './card-deposit.js';
@@ -18,6 +19,7 @@ export const PLANS = {
   'bank-checkout': bankCheckoutPlan,
   'card-deposit': cardDepositPlan,
   'bank-withdrawal': bankWithdrawalPlan,
+  'bridge-transfer': bridgeTransferPlan,
   'invoice-payment': invoicePaymentPlan,
   'kyc-check': kycCheckPlan,
   'mobile-money-watch': mobileMoneyWatchPlan,

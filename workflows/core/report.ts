@@ -2,7 +2,7 @@ import { shownCause, type Cause } from '../../src/protocol/causes.js';
 import type { FlowReport, FlowView, Outcome, Parked, SubmitAnswer } from '../../src/protocol/messages.js';
 import { classifyStatus, isFinal } from '../../src/protocol/statuses.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
-import { brief, pick } from '../engine/event-book.js';
+import { brief, pick } from '../engine/events-in.js';
 import { factsOf, wordsFor } from './events.js';
 import type { Known, Question } from './known.js';
 import type { End, Plan, Said, View } from './plan.js';
@@ -44,7 +44,7 @@ export function flowView(
     serviceReference: told.serviceReference,
     updatedAt: told.updatedAt,
     deadlineAt: new Date(known.deadlineAtMs).toISOString(),
-    terms: known.prepared?.terms ?? null,
+    terms: plan.termsOf?.(known) ?? known.prepared?.terms ?? null,
     parked,
     outcome: end,
     timeline: told.timeline,
@@ -81,7 +81,7 @@ function evidenceOf(v: View, frame: Frame, { reason, about }: Question): Evidenc
   };
 }
 
-function mismatchIn({ known, mismatches, requestPlan }: View, { reference }: Frame, about: string | null): Evidence {
+function mismatchIn({ known, mismatches, requestPlan, plan }: View, { reference }: Frame, about: string | null): Evidence {
   const found = mismatches.find(({ of }) => of.event.id === about);
   if (found === undefined) return {};
   const { event, said } = found.of;
@@ -90,7 +90,7 @@ function mismatchIn({ known, mismatches, requestPlan }: View, { reference }: Fra
     event: { id: event.id, source: event.source, status: event.status, proof: said === null ? event.proof : 'person' },
     differs: found.differs,
     theirs: pick(event.facts, found.differs),
-    ours: pick({ reference, ...factsOf(known, requestPlan.name) }, found.differs),
+    ours: pick({ reference, ...(plan.shownFacts?.(known) ?? factsOf(known, requestPlan.name)) }, found.differs),
   };
 }
 
@@ -135,7 +135,7 @@ function whyFailed(v: View): Cause {
 
 const AWAY: Cause = { code: 'store_unavailable', text: 'the store cannot say now whether money moved' };
 
-function postIn({ request, requestPlan, known }: View): Evidence {
+export function postIn({ request, requestPlan, known }: View): Evidence {
   const { operation } = requestPlan;
   const reference = known.prepared?.steps[requestPlan.name]?.claim.reference;
   const { why, refused, asked } = request.shown;

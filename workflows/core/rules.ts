@@ -1,7 +1,7 @@
 import { maySend, parkReasonOf } from '../../src/protocol/decisions.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { isFinal } from '../../src/protocol/statuses.js';
-import type { Order, Step } from './known.js';
+import type { Order, Step, StopEnd } from './known.js';
 import type { End, Rule, Situation, View } from './plan.js';
 import {
   ask,
@@ -33,12 +33,12 @@ const FIRST: readonly Rule[] = [
     name: 'closed-not-executed',
     says: 'A person has closed the claim as not executed, and no trusted event says otherwise: that is the end.',
     when: (v) => closedBy(v) !== undefined && !v.is.reported,
-    follows: (v) => withOrder(endUnmoved(v, 'failed', 'not_executed'), closedBy(v)),
+    follows: (v) => withOrder(endUnmoved(v, 'failed', v.requestPlan.closedAs ?? 'not_executed'), closedBy(v)),
   },
   {
     name: 'stopped',
     says: 'The store has voided all claims of the flow before anything was sent: that is the end.',
-    when: (v) => v.known.stop?.says === 'done' && v.known.stop.for !== 'paid' && !isInTheWay(v) && !v.is.reported,
+    when: (v) => v.known.stop?.says === 'done' && !OF_ONE.includes(v.known.stop.for) && !isInTheWay(v) && !v.is.reported,
     follows: (v) => ({ steps: [], end: endOfStop(v) }),
   },
   {
@@ -105,7 +105,8 @@ const FIRST: readonly Rule[] = [
   },
 ];
 
-const GENERAL: readonly Rule[] = [
+/** About the answer to a POST. */
+const OF_ANSWER: readonly Rule[] = [
   {
     name: 'other-request',
     says: 'Another request was made under this reference: this one was never sent.',
@@ -131,6 +132,10 @@ const GENERAL: readonly Rule[] = [
     when: (v) => v.executed === 'shown' && isOfAnother(v),
     follows: () => ({ steps: [], park: 'conflict' }),
   },
+];
+
+/** About what became of it. */
+const GENERAL: readonly Rule[] = [
   {
     name: 'conflict',
     says: 'What is proven excludes one another: a person decides.',
@@ -267,12 +272,14 @@ const GENERAL: readonly Rule[] = [
 ];
 
 /** The general ones. A kind's own come between the two lists: nothing may interrupt the first. */
-export const RULES: readonly Rule[] = [...FIRST, ...GENERAL];
+export const RULES: readonly Rule[] = [...FIRST, ...OF_ANSWER, ...GENERAL];
 
 /** The first rule that applies. */
 export function ruleFor(v: View, without?: string): Rule | undefined {
   const applies = (one: Rule): boolean => one.name !== without && one.when(v);
-  return FIRST.find(applies) ?? v.plan.rules?.find(applies) ?? GENERAL.find(applies);
+  const { rules, settlement } = v.plan;
+  const lists = [FIRST, rules, OF_ANSWER, settlement, GENERAL];
+  return lists.flatMap((list) => list?.find(applies) ?? [])[0];
 }
 
 const CLOSING: readonly string[] = ['mark-completed', 'mark-refunded', 'mark-failed', 'close-without-refund'];
@@ -285,6 +292,9 @@ const closedBy = ({ known, request }: View): Order | undefined =>
     ({ action, result }) =>
       action === 'close-not-executed' && (result === 'void' || (result === 'no-answer' && request.claim === 'void')),
   );
+
+/** These void one claim, and end nothing by that. */
+const OF_ONE: readonly StopEnd[] = ['paid', 'refunded'];
 
 function endOfOrder(order: Order | undefined): End {
   const by = order === undefined ? {} : { order: order.id };
@@ -306,8 +316,9 @@ function endOfStop({ known: { stop: tried, refusal } }: View): End {
   if (tried?.for === 'cancelled') return { state: 'cancelled', reason: 'cancelled_before_sending', ...by };
   if (tried?.for === 'card-gone') return { state: 'failed', reason: 'card_details_expired' };
   if (tried?.for === 'closed') return { state: 'failed', reason: 'not_executed', ...by };
+  if (tried?.for === 'no-quote') return { state: 'failed', reason: 'quote_rejected' };
   if (tried?.for !== 'invalid') return { state: 'expired', reason: 'deadline_passed' };
-  return { state: 'failed', reason: refusal?.reason === 'plaintext_input' ? 'plaintext_input' : 'invalid_input' };
+  return { state: 'failed', reason: refusal?.reason ?? 'invalid_input' };
 }
 
 /** A stop to which the store did not answer may have been carried out: then that is its end. */
@@ -339,12 +350,16 @@ const isUnasked = ({ request: { lookup, askUntilMs } }: View): boolean => (looku
 /** Claim and lookup were asked since its send. */
 const isLookedFor = ({ request }: View): boolean => request.lookup !== null;
 
-function send({ requestPlan, request }: View): Step {
-  return step('send', requestPlan.name, undefined, request.unasked ? { unasked: true } : {});
+function send(v: View): Step {
+  const { requestPlan, request } = v;
+  const debt = requestPlan.debtOf?.(v);
+  const more = { ...(request.unasked ? { unasked: true } : {}), ...(debt === undefined ? {} : { debt }) };
+  return step('send', requestPlan.name, undefined, more);
 }
 
 function whyOverdue(v: View): ParkReason {
-  if (v.plan.overdueAs !== undefined) return v.plan.overdueAs;
+  const as = v.requestPlan.overdueAs ?? v.plan.overdueAs;
+  if (as !== undefined) return as;
   if (v.is.refundPending) return 'refund_pending';
   // A question that is shown stands: an event that proves nothing makes no other one of it.
   if (v.known.parked?.reason === 'no_settlement') return 'no_settlement';
@@ -352,7 +367,8 @@ function whyOverdue(v: View): ParkReason {
   return isClaimed && !v.is.hasLookup ? 'unverified_settlement' : 'no_settlement';
 }
 
-function whyUnknown({ postStep, post, request }: View): ParkReason {
+function whyUnknown({ postStep, post, request, requestPlan }: View): ParkReason {
+  if (requestPlan.unknownAs !== undefined) return requestPlan.unknownAs;
   if (postStep.do === 'park') return postStep.reason;
   // Not asked yet; or a record that is missing at one moment, and not for the whole window.
   const isOpen = request.lookup === null || (post.lookup === 'absent' && !post.windowOver);

@@ -1,11 +1,11 @@
 import type { EndReason } from '../../src/protocol/vocabulary.js';
-import type { Step, StepName, StopEnd } from './known.js';
+import { NOT_SENT, type Step, type StepName, type StopEnd } from './known.js';
 import type { End, Situation, View } from './plan.js';
 
 export function step(what: StepName, request: string, turn?: number, more: Partial<Step> = {}): Step {
-  const { stop: end = '', looksFirst, isParked, order = '' } = more;
+  const { stop: end = '', looksFirst, isParked, order = '', event = '' } = more;
   const ways = [looksFirst === true ? 'looks' : '', isParked === true ? 'parked' : ''];
-  const id = [what, request, turn ?? '', end, ...ways, order].join(' ').trim();
+  const id = [what, request, turn ?? '', end, ...ways, order, event].join(' ').trim();
   return { id, do: what, request, turn: turn ?? 0, ...more };
 }
 
@@ -70,6 +70,17 @@ export function voidOurs({ request, known, is }: View): readonly Step[] {
   if (request.claim === 'void') return [];
   const wasTried = is.stopAsked && known.stop?.for === 'paid';
   return [step('void', '', known.turn, { stop: 'paid', ...(wasTried ? { isParked: true } : {}) })];
+}
+
+/** One claim alone, which must never be sent under any more. Null: it is closed. */
+export function voidOnly({ known, is }: View, name: string, end: StopEnd): Situation | null {
+  const { claim, sent } = known.requests[name] ?? NOT_SENT;
+  if (claim === 'void' || claim === 'rejected') return null;
+  const wasTried = is.stopAsked && known.stop?.for === end;
+  const looksFirst = claim === 'reserved' && sent === 'turned-away';
+  const more = { stop: end, only: name, ...(looksFirst ? { looksFirst } : {}), ...(wasTried ? { isParked: true } : {}) };
+  const steps = [step('void', '', known.turn, more)];
+  return wasTried ? { steps, park: 'conflict', about: name } : { steps, isCheck: true };
 }
 
 /** As far as is known nothing was sent: the store says so, in the transaction that reads the inbox and voids the claims. */

@@ -1,6 +1,6 @@
 import { MAX_UNTRUSTED, openedIdOf, unopenedIdOf } from '../../src/protocol/events.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
-import { wordsOfSameEnding } from '../../src/protocol/statuses.js';
+import { classifyOfAnyKind, wordsOfSameEnding } from '../../src/protocol/statuses.js';
 import type { Known } from './known.js';
 
 const MAX_NOT_TAKEN = 200;
@@ -26,12 +26,22 @@ function takeEvent(known: Known, event: FlowEvent, nowMs: number): Known {
   return inNewTurn({ ...known, events: [...kept, { event, atMs: nowMs, isRepeated, said: null }] });
 }
 
-/** Anyone may post untrusted events. The first of each ending is always kept: it may hold something back. */
-function isOneTooMany({ events }: Known, { status }: FlowEvent): boolean {
-  const untrusted = events.filter(({ event }) => !event.trusted);
+/**
+ * Anyone may post untrusted events. The first of each ending, and of each kind of fact, is always kept: it may hold
+ * something back.
+ */
+function isOneTooMany({ events }: Known, event: FlowEvent): boolean {
+  const untrusted = events.filter((one) => !one.event.trusted);
   if (untrusted.length < MAX_UNTRUSTED) return false;
-  const words = wordsOfSameEnding(status);
-  return words.length === 0 || untrusted.some(({ event }) => words.includes(event.status ?? ''));
+  const known = new Set(untrusted.flatMap((one) => saysOf(one.event)));
+  return saysOf(event).every((one) => known.has(one));
+}
+
+/** The ending that it reports, or that money came in; and of what it gives a fact. */
+function saysOf({ status, facts }: FlowEvent): readonly string[] {
+  const [ending] = wordsOfSameEnding(status);
+  const isCollected = classifyOfAnyKind(status) === 'collected';
+  return [...(ending === undefined ? [] : [`ends ${ending}`]), ...(isCollected ? ['collected'] : []), ...Object.keys(facts)];
 }
 
 /** More untrusted events than a flow keeps prove nothing, and must not keep it from its end. */

@@ -48,7 +48,7 @@ function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, now
   switch (input.is) {
     case 'began':
       if (input.step.do === 'send' && isFirstSend(requestOf(before, input.step.request)))
-        return [{ stage: 'submitting', code: 'sending', detail: `sending ${nounOf(plan, input.step.request)}` }];
+        return [{ ...sendingOf(plan, input.step.request), detail: `sending ${nounOf(plan, input.step.request)}` }];
       if (
         input.step.do === 'read-inbox' &&
         nowMs >= before.deadlineAtMs &&
@@ -119,6 +119,9 @@ const askedFor = ({ requests }: Plan, { prepared }: Known): readonly RequestPlan
   requests.filter(({ name, watching }, index) =>
     prepared === null ? index === 0 : watching !== undefined || name in prepared.steps,
   );
+
+const sendingOf = ({ requests }: Plan, request: string): Pick<Note, 'stage' | 'code'> =>
+  requests.find(({ name }) => name === request)?.sending ?? { stage: 'submitting', code: 'sending' };
 
 export const nounOf = ({ noun, requests }: Plan, request: string): string =>
   requests.find(({ name }) => name === request)?.noun ?? noun;
@@ -304,8 +307,8 @@ function saidOf(plan: Plan, known: Known, nowMs: number): readonly Said[] {
 
 /** The service's own id of the record: in its answer, or in an event of ours. */
 function referenceIn(plan: Plan, known: Known, nowMs: number): string | null {
-  const answers = Object.values(known.requests).map(({ shown }) => (shown.answer ?? {}) as { readonly id?: unknown });
-  const id = answers.map((answer) => answer.id).find((one) => typeof one === 'string' && one !== '');
+  const answers = Object.values(known.requests).map(({ shown }) => shown.answer);
+  const id = answers.map(plan.serviceReferenceOf ?? idIn).find((one) => typeof one === 'string' && one !== '');
   if (typeof id === 'string') return id;
   const ours = saidOf(plan, known, nowMs).filter(({ of, differs }) => isTrusted(of) && differs.length === 0);
   const named = ours
@@ -313,6 +316,8 @@ function referenceIn(plan: Plan, known: Known, nowMs: number): string | null {
     .find((one) => one !== undefined && one !== UNREADABLE);
   return named ?? null;
 }
+
+const idIn = (answer: unknown): unknown => ((answer ?? {}) as { readonly id?: unknown }).id;
 
 /** What became of each event, for the inbox. */
 export function eventResults(plan: Plan, known: Known, nowMs: number): Readonly<Record<string, EventResult>> {

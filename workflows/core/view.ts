@@ -56,8 +56,11 @@ function viewOf(
   const over = [...before];
   const request = requestOf(known, requestPlan.name);
   const hasLookup = planted?.hasLookup ?? requestPlan.lookUp === 'own';
-  const facts = factsOf(known, requestPlan.name);
-  const said = facts === null ? [] : saidBy(plan, requestPlan, known, facts);
+  // What events are about.
+  const told = plan.requests.find(({ name }) => name === requestPlan.eventsOf) ?? requestPlan;
+  const isOwn = told === requestPlan;
+  const facts = known.prepared === null ? null : (told.factsOf?.(known) ?? factsOf(known, told.name));
+  const said = facts === null ? [] : saidBy(plan, told, known, facts);
   const trusted = said.filter(({ of }) => isTrusted(of));
   const ours = trusted.filter(
     ({ of, differs }) => of.said !== 'dismissed' && (differs.length === 0 || of.said === 'accepted'),
@@ -67,28 +70,32 @@ function viewOf(
   );
   const seen = [...request.words, ...ours.map(({ of }) => of.event.status)];
   const claimed = said.filter(
-    ({ of, differs }) => !isTrusted(of) && of.said === null && (differs.length > 0 || !seen.includes(of.event.status)),
+    ({ of, differs }) =>
+      !isTrusted(of) &&
+      of.said === null &&
+      (differs.length > 0 || !seen.includes(of.event.status) || told.claimsMore?.(known, ours, of.event) === true),
   );
 
   const watches = planted?.watches ?? requestPlan.watching !== undefined;
   const isSent = !isUnsent(request);
-  const reporting = ours.filter(
+  const reporting = ours.filter(({ meaning }) => isOwn || meaning === 'succeeded' || meaning === 'refunded').filter(
     ({ of }) => requestPlan.reports?.(of.event.status, isSent && of.atMs >= request.firstSendAtMs) ?? true,
   );
   const isPaid = request.paid?.says === 'paid' || request.paid?.says === 'other';
   const mayMove = plan.requests.filter(({ movesNothing, name }) => movesNothing !== true || !over.includes(name));
   const reportedByEvents = ours.map(({ meaning }) => meaning);
   const byEvents = plan.isOnlyHinted === true ? [] : reportedByEvents;
+  const ofOwn = isOwn ? byEvents : [];
   // Where the service may decide otherwise, its last word counts alone.
   const words = plan.isOnlyHinted === true ? [request.word] : request.words;
   const map = wordsFor(plan, requestPlan, request);
   const byLookup = words.map((word) => classifyStatus(map, word));
-  const proven = hasLookup ? byLookup : byEvents;
-  const state = paymentStateOf(proven, hasLookup ? byEvents : []);
+  const proven = hasLookup ? byLookup : ofOwn;
+  const state = paymentStateOf(proven, hasLookup ? ofOwn : []);
   // What cannot be compared yet stands against an order all the same.
   const early = facts === null ? known.events.filter(isTrusted) : [];
   const earlyMeanings = plan.isOnlyHinted === true ? [] : early.map(({ event }) => classifyStatus(map, event.status));
-  const endings = endingsOf([...byLookup, ...byEvents, ...earlyMeanings]);
+  const endings = endingsOf([...(isOwn ? byLookup : []), ...byEvents, ...earlyMeanings]);
   const hasFailed = request.claim === 'rejected' || (state.kind === 'ended' && state.meaning === 'failed');
   const failedAtMs = ours.findLast(({ meaning }) => meaning === 'failed')?.of.atMs;
   const graceUntilMs = hasLookup || failedAtMs === undefined ? 0 : failedAtMs + known.graceMs;
@@ -112,7 +119,7 @@ function viewOf(
     looked: !hasLookup || request.lookup?.turn === turn,
     asked: requestPlan.byOthersToo !== true || (request.paid?.turn === turn && request.paid.askedAtMs >= sinceMs),
     lookedAtDeadline: deadlineReadings.every((reading) => (reading?.askedAtMs ?? -1) >= deadlineAtMs),
-    hinted: hasLookup && reportedByEvents.some((meaning) => isHint(meaning) && !byLookup.includes(meaning)),
+    hinted: isOwn && hasLookup && reportedByEvents.some((meaning) => isHint(meaning) && !byLookup.includes(meaning)),
     underWay: nowMs < request.underWayUntilMs,
     refundPending: proven.includes('refund-pending'),
     inGrace: nowMs < graceUntilMs,
@@ -121,7 +128,7 @@ function viewOf(
     ...planted,
   };
   // Before ours is sent an event may be of another's payment: the lookup says so, or nothing does.
-  const proves = reporting.length > 0 && (requestPlan.byOthersToo !== true || isSent);
+  const proves = isOwn && reporting.length > 0 && (requestPlan.byOthersToo !== true || isSent);
   const post: PostEvidence = {
     // What was made elsewhere is there from the start.
     claim: watches && known.prepared !== null ? 'answered' : request.claim,

@@ -6,22 +6,14 @@ import {
   type ActivityOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { FlowPreparation, PreparationOrder } from '../../activities/types.js';
+import type { PreparationOrder } from '../../activities/types.js';
 import type { Activities } from '../../activities/index.js';
 import { requireDecoded } from '../../src/protocol/plaintext-marker.js';
 import { queueOfActivity, taskQueueOf } from '../../src/protocol/task-queues.js';
-import { CHECK, READ } from './policies.js';
-import type { Flow } from './flow.js';
-
-/** Checks the input and returns what the flow needs from outside; nothing has moved yet. */
-export function checkInput(flow: Flow, rawInput: unknown): Promise<FlowPreparation> {
-  const order = preparationOf(flow, rawInput);
-  // Bounded by the deadline, by unlessStopped around it.
-  return checkAtOnce('prepareFlow', order, () => act(READ, 'Check the input', flow.timeScale).prepareFlow(order));
-}
+import { CHECK } from './policies.js';
 
 /** The order to a flow's first activity. */
-export function preparationOf(flow: Pick<Flow, 'flowId'>, input: unknown): PreparationOrder {
+export function preparationOf(flow: { readonly flowId: string }, input: unknown): PreparationOrder {
   const fingerprint = workflowInfo().memo?.['fingerprint'];
   const startedWith = typeof fingerprint === 'string' ? fingerprint : null;
   return { flowId: flow.flowId, input, wasReset: wasReset(), startedWith };
@@ -37,7 +29,7 @@ export function wasReset(): boolean {
 export const handedOn = <Carried>(carried: Carried | undefined): Carried | undefined =>
   workflowInfo().continuedFromExecutionRunId === undefined ? undefined : carried;
 
-type Checks = Pick<Activities, 'prepareFlow' | 'prepareBridgeTransfer' | 'checkFlow'>;
+type Checks = Pick<Activities, 'checkFlow' | 'checkBridgeTransfer'>;
 
 /**
  * Runs a check on the worker that currently runs the flow: one step less on the way to the service's answer. One brief

@@ -1,9 +1,18 @@
 import type { OrderToAdmit } from '../../activities/types.js';
 import { act } from './activities.js';
-import type { Flow } from './flow.js';
-import { orderRefused } from './park.js';
+import type { FlowView, Parked } from '../../src/protocol/messages.js';
+import { orderRefused } from './updates.js';
 import { STORE, STORE_PATIENCE_MS } from './policies.js';
 import { within } from './waits.js';
+
+/** The flow to which an order is given. */
+interface Admitting {
+  readonly flowId: string;
+  readonly timeScale: number;
+  readonly parked: Parked | null;
+  readonly scaled: (ms: number) => number;
+  readonly view: () => FlowView;
+}
 
 type RequestedAction = Pick<OrderToAdmit, 'update' | 'action' | 'input'>;
 
@@ -15,7 +24,7 @@ type RequestedAction = Pick<OrderToAdmit, 'update' | 'action' | 'input'>;
  * @throws ApplicationFailure, which refuses the update
  */
 export async function admit<Order extends OrderToAdmit['order']>(
-  flow: Pick<Flow, 'flowId' | 'timeScale' | 'parked' | 'scaled' | 'view'>,
+  flow: Admitting,
   requested: RequestedAction,
   order: Order,
   patienceMs: number = STORE_PATIENCE_MS,

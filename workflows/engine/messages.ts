@@ -14,9 +14,7 @@ import {
   FLOW_QUERY,
   RESEND_SIGNAL,
   UPDATES,
-  type ParkAction,
 } from '../../src/protocol/vocabulary.js';
-import type { ClaimRef } from '../../activities/types.js';
 import type { CallbackReport } from '../../src/protocol/callbacks.js';
 
 /** Arguments are `unknown`: any Temporal client may send anything, and a handler must never throw on it. */
@@ -34,20 +32,3 @@ export const provideRefundInvoiceUpdate = defineUpdate<{ accepted: true; expires
   UPDATES.provideRefundInvoice,
 );
 export const payUpdate = defineUpdate<SubmitAnswer, [PayOrder]>(UPDATES.pay);
-
-export interface Resolution extends ResolveOrder {
-  readonly action: ParkAction;
-}
-
-/**
- * The state of the flow's money: it watches a payment that was started elsewhere, and has no claim (`elsewhere`);
- * nothing was scheduled in this run that could send (`unsent`); a submit may come or is in progress, and the claim
- * decides (`claimed`); money may have moved (`sent`).
- */
-export type MoneyPhase =
-  | { readonly at: 'elsewhere' }
-  /** `done`: operations that were executed, and moved nothing. */
-  | { readonly at: 'unsent'; readonly done?: readonly string[] }
-  /** `isWaiting`: nothing is in progress yet, for example while the quote waits for its approval. */
-  | { readonly at: 'claimed'; readonly claim: ClaimRef; readonly isWaiting?: true }
-  | { readonly at: 'sent' };

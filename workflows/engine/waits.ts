@@ -1,5 +1,4 @@
 import { CancellationScope, condition } from '@temporalio/workflow';
-import type { Flow } from './flow.js';
 
 /*
  * No wait may keep a flow for ever. Each wait ends at the flow's deadline or after a time of its own:
@@ -34,7 +33,7 @@ export const AT_LEAST_MS = 15_000;
  * @param ms before scaling
  */
 export async function within<T>(
-  flow: Pick<Flow, 'scaled'>,
+  flow: { readonly scaled: (ms: number) => number },
   ms: number,
   step: () => Promise<T>,
   isOver: () => boolean = () => false,

@@ -48,8 +48,8 @@ async function prepare(
   const flowId = flowIdOf(kind, reference);
   if (step === null) {
     const activities = createBridgeActivities(bench.deps);
-    const asked = (): ReturnType<typeof activities.prepareBridgeTransfer> =>
-      activities.prepareBridgeTransfer({ flowId, input: raw });
+    const asked = (): ReturnType<typeof activities.checkBridgeTransfer> =>
+      activities.checkBridgeTransfer({ flowId, input: raw });
     const asActivity = new MockActivityEnvironment();
     const { fingerprint, pin, quote } = await (asActivity.run(asked) as ReturnType<typeof asked>);
     const body = { ...withNumbers(raw), rate_id: quote?.rateId, callback_url: CALLBACK_URL };

@@ -1,6 +1,6 @@
-import { BRIDGE_STATUSES, type BridgeStatus } from '../../src/contract/vocabulary.js';
-import { endingByProof, ENDINGS, type Ending } from '../../src/protocol/decisions.js';
-import { CRYPTO_PAID } from '../../src/protocol/statuses.js';
+import { BRIDGE_STATUSES, type BridgeStatus } from '../../../src/contract/vocabulary.js';
+import { endingByProof, ENDINGS, type Ending } from '../../../src/protocol/decisions.js';
+import { CRYPTO_PAID } from '../../../src/protocol/statuses.js';
 
 /**
  * Everything that trusted events said about one transfer. A set, so that the order in which they came cannot matter.

@@ -1,24 +1,21 @@
-import type { Facts, RefundOrder } from '../../activities/types.js';
-import { CHAINS, TOKENS } from '../../src/contract/vocabulary.js';
-import type { Cause } from '../../src/protocol/causes.js';
-import { checkAmount, compareAmounts } from '../../src/money.js';
-import { isUnread, UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
-import { plainAddress } from '../../src/readers/hash.js';
-import { refundReferenceOf } from '../../src/protocol/vocabulary.js';
+import type { Facts, RefundOrder } from '../../../activities/types.js';
+import { CHAINS, TOKENS } from '../../../src/contract/vocabulary.js';
+import type { Cause } from '../../../src/protocol/causes.js';
+import { checkAmount, compareAmounts } from '../../../src/money.js';
+import { isUnread, UNREADABLE, type FlowEvent } from '../../../src/protocol/messages.js';
+import { plainAddress } from '../../../src/readers/hash.js';
+import { refundReferenceOf } from '../../../src/protocol/vocabulary.js';
 import { mostToRefund, smallest, wantedOf } from './came-in.js';
-import type { Flow } from '../engine/flow.js';
 import type { Transfer } from './transfer.js';
 
 /** A refund that is yet to be ordered. */
 export type RefundTerms = Omit<RefundOrder, 'by' | 'reviewedEventIds'>;
-/** Including who ordered it. */
-export type OrderedRefund = Omit<RefundOrder, 'reviewedEventIds'>;
 
 /**
  * The terms of a refund by `sendCrypto`, or why there can be none. We send back no more than what
  * came in, only in the same token on the same chain, and only to an address of that chain.
  */
-export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | Cause {
+export function refundTerms(transfer: Transfer): RefundTerms | Cause {
   const refund = transfer.deposit?.refund;
   if (refund == null || refund.fallbackAddress === null || refund.cryptoAmount === null) {
     const text = "the refund terms are not known: the deposit's answer was lost, or they name no address and amount";
@@ -28,9 +25,9 @@ export function refundTerms(flow: Flow, transfer: Transfer): RefundTerms | Cause
     return { code: 'refund_terms_unreadable', text: 'the refund terms name no chain or token that can be read' };
   }
   const order: RefundTerms = {
-    flowId: flow.flowId,
+    flowId: transfer.flowId,
     pin: transfer.pin,
-    reference: refundReferenceOf(flow.reference),
+    reference: refundReferenceOf(transfer.reference),
     receiverAddress: refund.fallbackAddress,
     chain: refund.chain,
     token: refund.token,

@@ -1,7 +1,7 @@
-import { checkAmount, compareAmounts } from '../../src/money.js';
-import { isUnread, UNREADABLE } from '../../src/protocol/messages.js';
-import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
-import type { Facts } from '../../activities/types.js';
+import { checkAmount, compareAmounts } from '../../../src/money.js';
+import { isUnread, UNREADABLE } from '../../../src/protocol/messages.js';
+import type { BridgeTransferInput } from '../../../src/flows/bridge-transfer.js';
+import type { Facts } from '../../../activities/types.js';
 
 /** Amounts in an event about the crypto that came in, or that is to go back. */
 const AMOUNTS = ['cryptoAmount', 'amountMsat', 'refundCryptoAmount'] as const;

@@ -1,8 +1,8 @@
-import type { Evidence } from '../../src/protocol/decisions.js';
-import { isUnread, UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
-import { classifyOfAnyKind } from '../../src/protocol/statuses.js';
-import type { Facts } from '../../activities/types.js';
-import { pick } from '../engine/event-book.js';
+import type { Evidence } from '../../../src/protocol/decisions.js';
+import { isUnread, UNREADABLE, type FlowEvent } from '../../../src/protocol/messages.js';
+import { classifyOfAnyKind } from '../../../src/protocol/statuses.js';
+import type { Facts } from '../../../activities/types.js';
+import { pick } from '../../engine/events-in.js';
 import { asBridgeStatus, cryptoWasPaid, type SeenStatuses } from './statuses.js';
 
 /**

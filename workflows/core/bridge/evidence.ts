@@ -1,0 +1,111 @@
+import { shownCause, type Cause } from '../../../src/protocol/causes.js';
+import type { ParkReason } from '../../../src/protocol/vocabulary.js';
+import { isFinal } from '../../../src/protocol/statuses.js';
+import { brief } from '../../engine/events-in.js';
+import { postIn } from '../report.js';
+import type { View } from '../plan.js';
+import { requestOf } from '../view.js';
+import { isBegun, isRefund, knownNow, transferIn, whyNoRefund, whyNotAgain } from './refund.js';
+import { refundTerms } from './refund-terms.js';
+import { bridgeStateOf } from './statuses.js';
+import { isRefunded } from './transfer.js';
+
+type Evidence = Readonly<Record<string, unknown>>;
+
+/** What a person is shown of a transfer. */
+export function evidenceOf(v: View, reason: ParkReason): Evidence | undefined {
+  const { seen: proven } = transferIn(v).statuses;
+  switch (reason) {
+    case 'conflict':
+      return conflictIn(v);
+    case 'report_refused':
+      return reportIn(v);
+    case 'refund_needed':
+      return neededIn(v);
+    case 'refund_unknown': {
+      const why = whyNotAgain(v);
+      return { ...postIn(v), ...(why === null ? {} : { notAgain: why.text, code: why.code }) };
+    }
+    case 'refund_unconfirmed':
+      return { reference: referenceOf(v), ...v.request.shown.other };
+    case 'refund_failed':
+      return shownCause(whyFailed(v));
+    case 'no_settlement':
+      return { proven };
+    case 'unverified_settlement':
+      return { proven, claimed: v.claimed.filter(({ meaning }) => isFinal(meaning)).map(({ of }) => brief(of.event)) };
+    default:
+      return undefined;
+  }
+}
+
+const referenceOf = ({ known }: View): string | undefined => known.prepared?.steps['refund']?.claim.reference;
+
+const claimedIn = ({ claimed }: View): Evidence =>
+  claimed.length === 0 ? {} : { claimed: claimed.map(({ of }) => brief(of.event)) };
+
+function conflictIn(v: View): Evidence {
+  const transfer = transferIn(v);
+  const { seen } = transfer.statuses;
+  const deposit = requestOf(v.known, 'deposit');
+  if (!isRefund(v) && (deposit.isOther || v.post.lookup === 'other')) {
+    const text = 'the deposit that the service has under this reference is another one';
+    return { ...shownCause({ code: 'other_record', text }), ...deposit.shown.other, reported: seen };
+  }
+  const isOurs = isRefund(v) && isBegun(v.known) && !hasFailed(v);
+  return {
+    proven: seen,
+    ...claimedIn(v),
+    ...(isOurs ? { ownRefund: referenceOf(v) } : {}),
+    ...shownCause(whyConflict(v)),
+  };
+}
+
+const hasFailed = (v: View): boolean =>
+  v.request.claim === 'rejected' || v.request.claim === 'void' || (v.state.kind === 'ended' && v.state.meaning !== 'succeeded');
+
+function whyConflict(v: View): Cause {
+  const transfer = transferIn(v);
+  if (bridgeStateOf(transfer.statuses).kind === 'conflict')
+    return { code: 'proofs_exclude_one_another', text: 'trusted events prove endings that exclude one another' };
+  if (isRefunded(transfer) && !isRefund(v))
+    return { code: 'own_refund_unknown', text: 'the store cannot say now whether we sent a refund, too' };
+  if (isRefunded(transfer)) {
+    const text = 'a refund by us may have been sent, and the service says that it was refunded: look at both';
+    return { code: 'refunded_twice_maybe', text };
+  }
+  const text = 'an unverified event claims another ending than the one that is proven';
+  return { code: 'unverified_event_against_it', text };
+}
+
+function reportIn({ known }: View): Evidence {
+  const { report } = known.transfer ?? {};
+  if (report == null) return {};
+  const { status, kind, httpStatus, message } = report;
+  return kind === 'refused' ? { status, kind, httpStatus, message } : { status, kind, message };
+}
+
+function neededIn(v: View): Evidence {
+  const transfer = transferIn(v);
+  const terms = refundTerms(transfer);
+  const isSendable = !('code' in terms) && requestOf(v.known, 'refund').answer !== 'unsendable';
+  return {
+    ...shownCause(whyNoRefund(v) ?? WAITS),
+    refund: isSendable ? { ...terms, receiverAddress: masked(terms.receiverAddress) } : null,
+    ...knownNow(transfer),
+    ...claimedIn(v),
+  };
+}
+
+const WAITS: Cause = { code: 'store_unavailable', text: 'the inbox cannot be read now' };
+
+function whyFailed(v: View): Cause {
+  const { rejection, why } = v.request.shown;
+  if (v.request.claim === 'rejected' && rejection !== null)
+    return { code: 'refund_rejected', text: `refused by the service (${rejection.httpStatus}): ${rejection.message}` };
+  if (v.state.kind === 'ended')
+    return { code: 'refund_send_failed', text: `the send ended as ${v.request.words.at(-1) ?? v.state.meaning}` };
+  return { code: 'refund_claim_closed', text: `the claim of the refund is ${v.request.claim}: ${why ?? ''}` };
+}
+
+const masked = (address: string): string => (address.length <= 12 ? '…' : `${address.slice(0, 6)}…${address.slice(-4)}`);

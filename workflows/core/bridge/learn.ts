@@ -1,0 +1,92 @@
+import type { Quote } from '../../../activities/types.js';
+import type { Known, Order, Result, Step } from '../known.js';
+import { inNewTurn } from '../take-events.js';
+import { NEW_TRANSFER, type TransferKnown } from './known.js';
+
+/** Adds what a bridge transfer alone learns. It judges nothing, and never throws. */
+const withTransfer = (known: Known, change: Partial<TransferKnown>): Known => ({
+  ...known,
+  transfer: { ...(known.transfer ?? NEW_TRANSFER), ...change },
+});
+
+/** The first quote comes with the check of the input. */
+export function agreed(known: Known, quote: Quote | undefined, askedAtMs: number): Known {
+  if (quote === undefined) return known;
+  return withTransfer(known, { agreed: quote, quote: { ...quote, quotedAtMs: askedAtMs } });
+}
+
+export function quoted(known: Known, { quote, why }: Extract<Result, { of: 'quote' }>, askedAtMs: number): Known {
+  const { quotes = 0 } = known.transfer ?? {};
+  if (quote === null) return inNewTurn(withTransfer(known, { whyNone: why ?? 'the service gave no quote' }));
+  const now = { quote: { ...quote, quotedAtMs: askedAtMs }, isUsed: false, quotes: quotes + 1 };
+  return inNewTurn(withTransfer(known, now));
+}
+
+/** What a send says of its quote, and of a refund that was ordered. */
+export function sentUnder(known: Known, request: string, result: Extract<Result, { of: 'send' }>, nowMs: number): Known {
+  const { transfer } = known;
+  if (transfer === null) return known;
+  if (request !== 'deposit') return LEFT_NOTHING.includes(result.answer) ? withTransfer(known, { refund: null }) : known;
+  if (result.answer !== 'quote-expired') return known;
+  const { times = 0 } = transfer.untaken ?? {};
+  const isUntaken = result.isUntaken === true;
+  return withTransfer(known, {
+    isUsed: true,
+    untaken: isUntaken ? { times: times + 1, atMs: nowMs } : null,
+    // What no worker took says nothing of the quotes.
+    quotes: isUntaken ? 0 : transfer.quotes,
+  });
+}
+
+/** It is not sent: whoever ordered it decides again. */
+const LEFT_NOTHING: readonly string[] = ['held-back', 'unsendable', 'void', 'other-request'];
+
+/** It has a deadline of its own if the flow's is over. */
+export function beganDebt(known: Known, { debt }: Step, nowMs: number): Known {
+  if (debt === undefined || known.transfer === null) return known;
+  const next = withTransfer(known, { refund: { ...debt } });
+  return nowMs < known.deadlineAtMs ? next : { ...next, deadlineAtMs: nowMs + known.deadlineMs };
+}
+
+/** Another send is ordered: its quote is of that moment. */
+export const orderedAgain = (known: Known): Known =>
+  known.transfer === null ? known : withTransfer(known, { isUsed: true, quotes: 0, whyNone: null, untaken: null });
+
+export function reported(known: Known, step: Step, { status, outcome }: Extract<Result, { of: 'report' }>): Known {
+  const { transfer } = known;
+  if (transfer === null) return known;
+  if (outcome.kind === 'reported')
+    return inNewTurn(withTransfer(known, { report: null, reported: [...transfer.reported, status] }));
+  const httpStatus = outcome.kind === 'refused' ? outcome.httpStatus : null;
+  const report = { eventId: step.event ?? '', status, kind: outcome.kind, httpStatus, message: outcome.message };
+  const isNews = transfer.report?.eventId !== report.eventId || transfer.report.kind !== report.kind;
+  const next = withTransfer(known, { report });
+  return isNews ? inNewTurn(next) : next;
+}
+
+/** What an order of a person means for a transfer. */
+export function transferOrdered(known: Known, { action, actor, untilMs, parkedSinceMs }: Order, nowMs: number): Known {
+  if (known.transfer === null) return known;
+  switch (action) {
+    case 'approve-quote':
+      return inNewTurn(withTransfer(known, { approvedBy: actor }));
+    case 'report-again':
+      return inNewTurn(withTransfer(known, { report: null }));
+    case 'refund-now':
+      return inNewTurn(withTransfer(withAnswerOpen(known), { refund: ORDERED }));
+    case 'keep-waiting': {
+      const isOfRefund = known.parked?.reason === 'refund_unconfirmed' && known.parked.sinceMs === parkedSinceMs;
+      return isOfRefund ? withTransfer(known, { waitsUntilMs: untilMs ?? nowMs, waitsSinceMs: nowMs }) : known;
+    }
+    default:
+      return known;
+  }
+}
+
+const ORDERED = { by: 'person', cryptoAmount: null, hadTheirsBegun: null } as const;
+
+/** What was held back, or could not be sent, is tried again. */
+function withAnswerOpen(known: Known): Known {
+  const { refund } = known.requests;
+  return refund === undefined ? known : { ...known, requests: { ...known.requests, refund: { ...refund, answer: null } } };
+}

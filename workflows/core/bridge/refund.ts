@@ -1,0 +1,191 @@
+import type { Cause } from '../../../src/protocol/causes.js';
+import { refundRefusal } from '../../../src/protocol/decisions.js';
+import type { Facts } from '../../../activities/types.js';
+import { flowIdOf, refundReferenceOf } from '../../../src/protocol/vocabulary.js';
+import { REFUND_CONFIRM_MS, REFUND_WAIT_MS } from '../../engine/policies.js';
+import type { Known, Request } from '../known.js';
+import type { Rule, View } from '../plan.js';
+import { askOn, look, lookAtStatus, readInbox, takeBack, voidOnly } from '../situation.js';
+import { mayBeSent, requestOf, view } from '../view.js';
+import { otherCameIn, refundTerms, sentFacts } from './refund-terms.js';
+import { shownBeginning } from './refund-due.js';
+import { REPORT } from './report.js';
+import { endEvidence, endStepOf, isRefunded, theirsBegun, transferOf, type Transfer } from './transfer.js';
+
+/** What events say is of the deposit, whichever request is current. */
+export const transferIn = (v: View): Transfer =>
+  transferOf(v.requestPlan.name === 'deposit' ? v : view(v.known, v.plan, v.nowMs, undefined, 'deposit'));
+
+export const isRefund = ({ requestPlan }: View): boolean => requestPlan.name === 'refund';
+const refundOf = (known: Known): Request => requestOf(known, 'refund');
+
+/** It was sent, or is being sent, or cannot be any more. */
+export function isBegun(known: Known): boolean {
+  const { claim, sent, answer } = refundOf(known);
+  const isClosed = claim === 'void' && sent === 'nothing' && answer !== 'void';
+  if (known.running.some((step) => step.do === 'send' && step.request === 'refund')) return true;
+  return !isClosed && (mayBeSent(refundOf(known)) || answer === 'other-request' || answer === 'void' || claim === 'ordered');
+}
+
+/** From then on the service is no longer expected to refund by itself. */
+export function theirsOverAtMs({ known }: View, transfer: Transfer): number {
+  const lifeMs = transfer.deposit?.refund?.lifeMs ?? REFUND_WAIT_MS;
+  return (transfer.failedAtMs ?? 0) + Math.max(1, Math.ceil(lifeMs * known.timeScale));
+}
+
+export const isOwed = (v: View): boolean => v.executed === 'shown' && endStepOf(transferIn(v)).do === 'refund';
+
+/** Why a refund with usable terms is not sent by the input's permission alone; null: it is. */
+function whyNotByInput(v: View, transfer: Transfer): Cause | null {
+  if (v.nowMs < theirsOverAtMs(v, transfer))
+    return { code: 'service_may_refund', text: 'the deadline passed, and the service still has time to refund' };
+  if (!transfer.input.refund.auto)
+    return { code: 'refund_not_automatic', text: 'the input does not say refund.auto' };
+  const evidence = { ...endEvidence(transfer), termsStand: true, theirsBegun: theirsBegun(transfer) };
+  return otherCameIn(transfer) ?? refundRefusal({ ...evidence, by: 'input' });
+}
+
+/** Why none is sent now; null: it is. */
+export function whyNoRefund(v: View): Cause | null {
+  const transfer = transferIn(v);
+  const terms = refundTerms(transfer);
+  if ('code' in terms) return terms;
+  const { answer, claim, shown } = refundOf(v.known);
+  if (answer === 'unsendable') return { code: 'refund_not_sendable', text: shown.why ?? 'it cannot be sent as it is' };
+  if (answer === 'held-back') return HELD_BACK;
+  if (claim === 'void') return { code: 'refund_claim_closed', text: 'the claim of the refund is void' };
+  if (v.known.transfer?.refund?.by === 'person') return null;
+  return whyNotByInput(v, transfer);
+}
+
+const HELD_BACK: Cause = {
+  code: 'event_came',
+  text: 'an event in the inbox may say that it ended otherwise, or was refunded, or that less came in',
+};
+
+/** Of a view of the deposit: a refund of ours is to be sent. */
+export function isRefundDue(v: View): boolean {
+  const isOrdered = v.known.transfer?.refund?.by === 'person';
+  if (!isOwed(v) || v.mismatches.length > 0 || whyNoRefund(v) !== null) return false;
+  if (transferIn(v).toReport !== null) return false;
+  return isOrdered || v.is.inboxRead;
+}
+
+/** What the service's record must match: what was sent, as far as this run knows that. */
+export function factsOfRefund(known: Known): Facts {
+  if (known.prepared === null) return {};
+  const terms = refundTerms(transferOf({ known, ours: [], claimed: [] }));
+  if ('code' in terms) return {};
+  const { cryptoAmount: _cryptoAmount, ...facts } = sentFacts(terms);
+  // Less may have been sent than the terms say.
+  const amount = known.transfer?.refund?.cryptoAmount ?? null;
+  return amount === null ? facts : { ...facts, cryptoAmount: amount };
+}
+
+/** It came to nothing, or never can come to anything. */
+const isOver = (v: View): boolean =>
+  v.request.claim === 'rejected' ||
+  v.request.claim === 'void' ||
+  v.request.answer === 'other-request' ||
+  (v.state.kind === 'ended' && v.state.meaning !== 'succeeded');
+
+/** Another send of less would be another request under its reference; and nobody ordered one beside theirs. */
+export function whyNotAgain(v: View): Cause | null {
+  const transfer = transferIn(v);
+  const { refund } = v.known.transfer ?? {};
+  const terms = refundTerms(transfer);
+  const amount = 'code' in terms ? null : terms.cryptoAmount;
+  if (refund?.cryptoAmount != null && amount !== refund.cryptoAmount)
+    return { code: 'less_came_in', text: 'an event has come since that says that less came in' };
+  if (theirsBegun(transfer) && refund?.hadTheirsBegun !== true)
+    return { code: 'service_refund_begun', text: "an event has come since that says that the service's own refund was begun" };
+  return null;
+}
+
+/** Since when a confirmation is awaited, and until when, before a person is asked; ms. */
+function confirmUntilMs({ known, request }: View): number {
+  const { waitsSinceMs = 0, waitsUntilMs = 0 } = known.transfer ?? {};
+  const sinceMs = Math.max(request.shownAtMs ?? 0, waitsSinceMs);
+  return Math.max(sinceMs + Math.ceil(REFUND_CONFIRM_MS * known.timeScale), waitsUntilMs);
+}
+
+export const REFUND_RULES: readonly Rule[] = [
+  {
+    name: 'refund-and-settled',
+    says: 'A refund by us may have been sent, and something says that it was paid, or refunded by them: a person looks at both.',
+    when: (v) => isRefund(v) && isSettledBeside(v),
+    follows: (v) => ({ steps: askOn(v), park: 'conflict' }),
+  },
+  { ...REPORT, name: 'report-after-refund', when: (v) => isRefund(v) && isOver(v) && REPORT.when(v) },
+  {
+    name: 'theirs-after-all',
+    says: 'Our refund came to nothing, and they have refunded: that is the end, once both were asked again.',
+    when: (v) => isRefund(v) && isOver(v) && isRefunded(transferIn(v)),
+    follows: (v) => {
+      // A failure that the service takes back would make two of them.
+      if (v.is.inboxRead && (v.is.looked || !isLookable(v))) return { steps: [], end: { state: 'refunded', reason: null } };
+      const steps = [...(v.is.inboxRead ? [] : [readInbox(v)]), ...(v.is.looked || !isLookable(v) ? [] : [lookAgain(v)])];
+      return v.is.inboxAsked ? { steps, park: 'refund_failed' } : { steps, isCheck: true };
+    },
+  },
+  {
+    name: 'refund-arrived',
+    says: 'Our refund is proven to have arrived: that is the end, unless the inbox says otherwise.',
+    when: (v) => isRefund(v) && v.state.kind === 'ended' && v.state.meaning === 'succeeded' && !v.request.isOther,
+    follows: (v) => {
+      if (v.is.inboxRead) return { steps: [], end: { state: 'refunded', reason: null } };
+      return v.is.inboxAsked
+        ? { steps: [readInbox(v)], park: 'refund_unconfirmed' }
+        : { steps: [readInbox(v)], isCheck: true };
+    },
+  },
+  {
+    name: 'refund-failed-by-us',
+    says: 'Our refund was refused, or it failed: it stays due, and a person sees to it.',
+    when: (v) => isRefund(v) && isOver(v),
+    follows: () => ({ steps: [], park: 'refund_failed' }),
+  },
+  {
+    name: 'refund-not-again',
+    says: 'Another send was ordered, and what has come since stands against it: the order is taken back.',
+    when: (v) => isRefund(v) && v.request.claim === 'ordered' && whyNotAgain(v) !== null,
+    follows: (v) =>
+      v.request.holdBackFailed ? { steps: [takeBack(v)], park: 'could_not_ask' } : { steps: [takeBack(v)], isCheck: true },
+  },
+  {
+    name: 'refund-unconfirmed',
+    says: 'Our refund was accepted, and is not confirmed for an hour: a person decides, and its status is followed.',
+    when: (v) => isRefund(v) && v.executed === 'shown' && v.state.kind === 'open' && v.nowMs >= confirmUntilMs(v),
+    follows: (v) => ({ steps: askOn(v), park: 'refund_unconfirmed' }),
+  },
+  {
+    name: 'refund-follow',
+    says: 'Our refund was accepted: its status is followed for an hour.',
+    when: (v) => isRefund(v) && v.executed === 'shown' && v.state.kind === 'open' && !v.is.overdue && !v.request.isOther,
+    follows: (v) => ({ steps: askOn(v), wakeAtMs: Math.min(confirmUntilMs(v), v.known.deadlineAtMs) }),
+  },
+];
+
+const isSettledBeside = (v: View): boolean =>
+  v.endings.includes('completed') || (v.endings.includes('refunded') && !isOver(v));
+
+/** A claim that was never sent under has no status. */
+const isLookable = (v: View): boolean => v.executed === 'shown';
+const lookAgain = (v: View) => (v.executed === 'shown' ? lookAtStatus(v) : look(v));
+
+/** An end of which our refund has no part: no attempt to send it may be left that could. */
+export const voidRefund = (v: View) => voidOnly(v, 'refund', 'refunded');
+
+/** Under which id a crypto send of that reference is looked up. */
+export function lookUpAs({ prepared }: Known): { readonly flowId: string; readonly input: unknown } {
+  const reference = refundReferenceOf(prepared?.steps['deposit']?.claim.reference ?? '');
+  return { flowId: flowIdOf('crypto-send', reference), input: { referenceId: reference } };
+}
+
+/** Whether crypto was paid, and what trusted events say about the service's own refund of it; null: nothing. */
+export function knownNow(transfer: Transfer) {
+  const facts = transfer.theirRefund;
+  const begun = shownBeginning(facts);
+  const theirs = { theirRefund: facts['refundStatus'] ?? null, ...(begun === null ? {} : { theirRefundBegun: begun }) };
+  return { cryptoPaid: endEvidence(transfer).fundsHeld, ...theirs };
+}
