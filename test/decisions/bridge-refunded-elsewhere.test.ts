@@ -24,7 +24,7 @@ describe('a transfer that the service or the provider refunded', () => {
   test('asks a person if the store cannot say whether we sent a refund, too, and ends by itself once it can', async () => {
     const { refund, handle } = await tracked('store-away');
     const unavailable = new StoreUnavailableError('AWAY', 'database');
-    const away = jest.spyOn(refunds.decisions.store.claims, 'voidUnsent').mockRejectedValue(unavailable);
+    const away = jest.spyOn(refunds.decisions.store.claims, 'voidAll').mockRejectedValue(unavailable);
     await handle.signal('events', [failed(), trusted('REFUNDED')]);
     await refunds.decisions.bench.pass(20_000);
     expect((await parked(handle)).parked).toMatchObject({
@@ -42,7 +42,7 @@ describe('a transfer that the service or the provider refunded', () => {
   ])('is no end by itself if %s comes while the store cannot say that', async (_, event, reason) => {
     const { handle } = await tracked('store-away-and-contradicted');
     const unavailable = new StoreUnavailableError('AWAY', 'database');
-    const away = jest.spyOn(refunds.decisions.store.claims, 'voidUnsent').mockRejectedValue(unavailable);
+    const away = jest.spyOn(refunds.decisions.store.claims, 'voidAll').mockRejectedValue(unavailable);
     await handle.signal('events', [failed(), trusted('REFUNDED')]);
     await refunds.decisions.bench.pass(20_000);
     await noted(handle, 'parked', 'conflict');
@@ -59,7 +59,7 @@ describe('a transfer that the service or the provider refunded', () => {
   ])('is judged again once an event that differs was %s', async (_, action, state) => {
     const { refund, handle } = await tracked('store-away-and-other');
     const unavailable = new StoreUnavailableError('AWAY', 'database');
-    const away = jest.spyOn(refunds.decisions.store.claims, 'voidUnsent').mockRejectedValue(unavailable);
+    const away = jest.spyOn(refunds.decisions.store.claims, 'voidAll').mockRejectedValue(unavailable);
     await handle.signal('events', [failed(), trusted('REFUNDED')]);
     await refunds.decisions.bench.pass(20_000);
     await noted(handle, 'parked', 'conflict');

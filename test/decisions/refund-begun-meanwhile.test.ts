@@ -43,7 +43,7 @@ describe("a person's order to refund, when a trusted event has reported since th
     await resolve(handle, 'send-again');
     const { view } = await untilFlow(
       handle,
-      (report) => report.view.outcome !== null || report.view.parked?.evidence['notAgain'] !== undefined,
+      (report) => report.view.outcome !== null || report.view.parked?.evidence['claim'] === 'sending',
     );
     jest.restoreAllMocks();
     expect(view.parked).toMatchObject({

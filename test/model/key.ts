@@ -1,5 +1,6 @@
 import { CARD_LIFE_MS } from '../../src/protocol/task-queues.js';
 import { CARD_PAUSE_MS } from '../../workflows/engine/policies.js';
+import { REFUND_CONFIRM_MS as CONFIRM_MS, REFUND_WAIT_MS as THEIRS_MS } from '../../workflows/engine/policies.js';
 import type { Known } from '../../workflows/core/known.js';
 import { lookingAt, SETTLE_MS, type World } from './world.js';
 
@@ -69,6 +70,22 @@ export function keyOf(world: World): string {
         ahead(one.firstSendAtMs + CARD_LIFE_MS),
       ],
     ]),
+    known.transfer && [
+      known.transfer.quote && ahead(known.transfer.quote.quotedAtMs + known.transfer.quote.lifeMs),
+      known.transfer.quote?.cryptoAmount,
+      known.transfer.whyNone,
+      known.transfer.isUsed,
+      known.transfer.quotes,
+      known.transfer.untaken?.times,
+      known.transfer.approvedBy,
+      known.transfer.reported,
+      known.transfer.report && [known.transfer.report.eventId, known.transfer.report.kind],
+      known.transfer.refund,
+      ahead(known.transfer.waitsSinceMs + CONFIRM_MS),
+      ahead(known.transfer.waitsUntilMs),
+      known.events.map(({ event, atMs }) => (event.status === 'FAILED' ? ahead(atMs + THEIRS_MS) : 0)),
+      ahead((known.requests['refund']?.shownAtMs ?? 0) + CONFIRM_MS),
+    ],
     known.refundInvoice && [
       known.refundInvoice.given && [
         known.refundInvoice.given.paymentHash,

@@ -1,3 +1,4 @@
+import { DEPOSIT } from './bridge.js';
 import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import type { Plan } from '../../workflows/core/plan.js';
 
@@ -106,6 +107,7 @@ const INVOICE_PAYMENT: Life = {
 };
 
 export function lifeOf({ kind }: Pick<Plan, 'kind'>, request: string): Life {
+  if (kind === 'bridge-transfer' && request === 'deposit') return DEPOSIT;
   if (kind === 'invoice-payment') return request === 'generate' ? INVOICE : INVOICE_PAYMENT;
   return LIVES[kind] ?? PAYMENT;
 }

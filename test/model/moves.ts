@@ -3,6 +3,7 @@ import { UNREADABLE } from '../../src/protocol/messages.js';
 import type { Meaning } from '../../src/protocol/statuses.js';
 import type { Action, NewOrder } from '../../workflows/core/known.js';
 import { requestOf } from '../../workflows/core/view.js';
+import { eventOf as eventOfBridge } from './bridge.js';
 import { executed, isOfCopy, less, type Here } from './here.js';
 import { lifeOf } from './lives.js';
 import { attemptMoves } from './send-moves.js';
@@ -19,6 +20,7 @@ import {
   settled,
   store,
   THEIRS,
+  isBridge,
   isElsewhere,
   meaningIn,
   ZOMBIE,
@@ -44,12 +46,12 @@ export function moves(setting: Setting, world: World): readonly Move[] {
   }
   for (const step of w.known.running) {
     if (w.slow.some((one) => one.step.id === step.id)) continue;
-    const at = step.request === '' ? here : hereAt(step.request);
+    const at = step.only !== undefined ? hereAt(step.only) : step.request === '' ? here : hereAt(step.request);
     if (step.do === 'send') attemptMoves(at, step);
     else stepMoves(at, step);
   }
   for (const name of names) serviceMoves(hereAt(name));
-  eventMoves(hereAt(names.at(-1) ?? ''), list);
+  eventMoves(hereAt((isBridge(setting) ? names[0] : names.at(-1)) ?? ''), list);
   personMoves(here);
   timeMoves(here);
   here.fault('the flow is terminated, and started again under its id', () =>
@@ -163,14 +165,15 @@ function eventMoves({ setting, w, calm }: Here, list: Move[]): void {
   const post = (trusted: boolean, word: string | null, facts: FlowEvent['facts'], suffix = ''): void => {
     const id = `${trusted ? 'trusted' : 'untrusted'} ${word ?? ''}${suffix}`;
     if (w.left.events === 0 || w.inbox.some((one) => one.id === id)) return;
+    const said = isBridge(setting) && word !== null ? eventOfBridge(word) : { status: word, facts: {} };
     const event: FlowEvent = {
       id,
-      source: 'callback',
+      source: suffix === ', by the provider' ? 'settlement' : 'callback',
       trusted,
       proof: trusted ? 'signature' : null,
-      status: word,
+      status: said.status,
       receivedAt: '',
-      facts,
+      facts: { ...said.facts, ...facts },
     };
     list.push({
       says: `an event comes in: ${id}`,
@@ -182,10 +185,12 @@ function eventMoves({ setting, w, calm }: Here, list: Move[]): void {
   if (record?.ours === true) post(true, record.word, {});
   const more = record?.ours === true ? besides?.[record.word] : undefined;
   if (more !== undefined) post(true, more, {});
+  if (record?.ours === true && isBridge(setting)) post(true, record.word, {}, ', by the provider');
   // Of what was made elsewhere the flow knows nothing that could differ.
   if (!isElsewhere(setting)) {
-    post(true, success, THEIRS, ', of another amount');
-    post(true, failure, THEIRS, ', of another amount');
+    const theirs = isBridge(setting) ? { settlementAmount: '9' } : THEIRS;
+    post(true, success, theirs, ', of another amount');
+    post(true, failure, theirs, ', of another amount');
   }
   post(false, success, {});
   post(false, failure, {});
@@ -207,6 +212,7 @@ function personMoves({ setting, w, can }: Here): void {
   const legal: readonly Action[] = known.parked?.actions ?? [];
   const besides: readonly Action[] = [
     ...(setting.plan.whyNoInvoice === undefined ? [] : (['refund-invoice'] as const)),
+    ...(setting.plan.whyNoApproval !== undefined && setting.isOrderedLater ? (['approve-quote'] as const) : []),
     ...(setting.plan.takesPay === true && known.prepared !== null ? (['pay'] as const) : []),
   ];
   for (const action of new Set<Action>([...ALWAYS, ...besides, ...legal])) {

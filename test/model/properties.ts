@@ -9,6 +9,7 @@ import { isOfCopy } from './here.js';
 import {
   claimReading,
   hasUnjudged,
+  isBridge,
   isElsewhere,
   isLookup,
   lookingAt,
@@ -37,11 +38,11 @@ export function broken(setting: Setting, world: World, most: Budget): string | n
   if (known.running.filter((step) => step.do === 'send').length > 1) return 'two sends at a time';
   if (end !== null) {
     const ends = setting.plan.requests.map(({ name }) => brokenEnd(setting, lookingAt(name, w)));
-    return ends.find((one) => one !== null) ?? brokenInvoiceEnd(w);
+    return ends.find((one) => one !== null) ?? brokenInvoiceEnd(w) ?? brokenTransferEnd(setting, w);
   }
   const unprepared = known.running.find((step) => known.prepared === null && NEED_TERMS.includes(step.do));
   if (unprepared !== undefined) return `"${unprepared.do}" runs, and the input was not checked`;
-  const ran = brokenStep(setting, w) ?? brokenInvoice(setting, w);
+  const ran = brokenStep(setting, w) ?? brokenInvoice(setting, w) ?? brokenTransfer(setting, w);
   if (ran !== null) return ran;
   if (w.decision.says.length > 0) return 'what is reported is reported twice';
   if (known.parked !== null && known.parked.actions.length === 0) return 'parked without a legal order';
@@ -119,7 +120,7 @@ function brokenStep(setting: Setting, { known, nowMs }: World): string | null {
   if (runs('send') && request.answer === 'other-request') return 'what is the request of another flow is sent';
   const isIdle = known.running.length === 0 && known.orders.every(({ became }) => became !== null);
   const isDue =
-    known.input === 'valid' && request.answer === null && request.claim === 'free' && plan.takesPay !== true;
+    known.input === 'valid' && request.answer === null && request.claim === 'free' && plan.takesPay !== true && !setting.isOrderedLater;
   if (isIdle && isDue && known.parked === null && known.events.length === 0 && nowMs < known.deadlineAtMs)
     return 'nothing is in the way of the send, and it is not made';
   const isUnpaused = request.answer === 'not-sent' && nowMs < (request.notSent?.atMs ?? 0) + CARD_PAUSE_MS;
@@ -190,7 +191,9 @@ function brokenPark(setting: Setting, w: World): string | null {
     v.claimed.length === 0 &&
     v.post.lookup !== 'other' &&
     !v.request.isOther;
-  if (isProven && known.input === 'valid' && parked.reason !== 'step_failed' && known.running.length === 0)
+  // Of a bridge transfer a failure may owe a refund.
+  const isBeside = parked.reason === 'step_failed' || isBridge(setting);
+  if (isProven && known.input === 'valid' && !isBeside && known.running.length === 0)
     return `parked (${parked.reason}), although an end is proven`;
   const request = requestOf(known, w.at);
   const isAboutPost = [...POST_REASONS, 'could_not_ask'].includes(parked.reason);
@@ -211,7 +214,11 @@ function brokenPark(setting: Setting, w: World): string | null {
 
 function brokenEnd(setting: Setting, w: World): string | null {
   const { known, post, end, inbox } = w;
-  if (end === null || requestPlanOf(setting, w).movesNothing === true) return null;
+  const { movesNothing, eventsOf } = requestPlanOf(setting, w);
+  if (end === null || movesNothing === true) return null;
+  // A refund that was never sent is no part of the end.
+  if (eventsOf !== undefined && sentOf(post.claim) === 'nothing' && post.record === null) return null;
+  const isDebt = eventsOf !== undefined;
   const { record, claim } = post;
   if (known.orders.some(({ became }) => became === null)) return 'ended, and an order has no reply';
   if (
@@ -242,7 +249,7 @@ function brokenEnd(setting: Setting, w: World): string | null {
   if (isElsewhere(setting) && end.state === 'expired') return 'what was made elsewhere is called expired';
   if (end.reason === 'failed_at_service' && !byPerson && isRefundAnnounced(known))
     return 'called failed, and a trusted event says that a refund is due';
-  if (deniesMoney && !byPerson && !isLeft) {
+  if (deniesMoney && !byPerson && !isLeft && !(isBridge(setting) && !isDebt && end.reason === 'closed_by_person')) {
     const hasFailed =
       request.words.some((word) => means(word, 'failed') && !isDeclined(word)) ||
       known.events.some(({ event }) => event.trusted && means(event.status, 'failed') && !isDeclined(event.status));
@@ -272,16 +279,17 @@ function brokenEnd(setting: Setting, w: World): string | null {
   if ((end.state === 'cancelled' || end.state === 'expired') && sentOf(claim) === 'unknown')
     return `ended ${end.state}: before any money moved, and its claim was in sending`;
   const isDenied = claim.phase === 'rejected' || claim.phase === 'void';
-  if (!deniesMoney && !byOrder && isDenied && !request.proofWritten && record?.byOthers === undefined)
+  if (!deniesMoney && !byOrder && isDenied && !request.proofWritten && record?.byOthers === undefined && !isDebt)
     return `ended ${end.state}, and its claim is ${claim.phase}`;
   if (end.reason === 'not_executed' && post.flights.length > 0) return 'closed as not executed with a POST on its way';
   if (
     end.state === 'completed' &&
     !byPerson &&
+    !isDebt &&
     !(record?.ours === true && (means(record.word, 'succeeded') || means(record.word, 'refunded')))
   )
     return `completed, and the service has: ${record?.word ?? 'nothing'}`;
-  if (end.state === 'refunded' && !byPerson && !(record?.ours === true && means(record.word, 'refunded')))
+  if (end.state === 'refunded' && !byPerson && !isBridge(setting) && !(record?.ours === true && means(record.word, 'refunded')))
     return `refunded, and the service has: ${record?.word ?? 'nothing'}`;
   if (end.state === 'expired' && w.nowMs < known.deadlineAtMs) return 'expired before the deadline';
   return null;
@@ -418,6 +426,58 @@ function brokenOrder(setting: Setting, before: World, after: World): string | nu
 }
 
 const postsOf = ({ plan }: Setting, w: World) => plan.requests.map(({ name }) => postOf(w, name));
+
+const REFUND_PARKS: readonly string[] = ['conflict', 'event_mismatch'];
+
+/** Of a bridge transfer: never settled and refunded by us, and no refund beside another one, unless a person ordered it. */
+function brokenTransfer(setting: Setting, w: World): string | null {
+  if (!isBridge(setting)) return null;
+  const { known, nowMs } = w;
+  const refund = postOf(w, 'refund');
+  const v = view(known, setting.plan, nowMs);
+  const send = known.running.find((step) => step.do === 'send' && step.request === 'refund');
+  const isFirst = send !== undefined && sentOf(refund.claim) === 'nothing';
+  const says = (word: string): boolean =>
+    known.events.some((one) => isTrusted(one) && one.said !== 'dismissed' && one.event.status === word);
+  if (isFirst && !says('FAILED')) return 'a refund is sent, and no failure is proven';
+  const isRunning = w.attempt !== null && w.attempt.does === 'reserve';
+  if (isFirst && isRunning && send.debt?.by === 'input' && known.events.some(
+      ({ event }) => !event.trusted && event.status !== 'FAILED' && send.reviewed?.includes(event.id) === true,
+    ))
+    return 'a refund is sent by the input, and an untrusted event stands against it';
+  const isQuoteNeeded = known.running.some((step) => step.do === 'send' && step.request === 'deposit') && known.transfer?.isUsed === true;
+  if (isQuoteNeeded) return 'a deposit is sent under a quote that was used';
+  const isUnapproved = setting.isOrderedLater && known.transfer?.approvedBy == null;
+  if (isUnapproved && known.running.some((step) => step.do === 'send' && step.request === 'deposit'))
+    return 'a deposit is sent, and its quote was not approved';
+  const isTwice = (says('COMPLETED') || says('REFUNDED')) && sentOf(refund.claim) === 'unknown' && v.requestPlan.name === 'refund';
+  const isIdle = known.running.every((step) => CHECKS.includes(step.do) || ['ask', 'follow', 'report'].includes(step.do));
+  const isOver = ['rejected', 'void'].includes(v.request.claim) || v.state.kind === 'ended';
+  if (isTwice && isIdle && !isOver && v.mismatches.length === 0 && known.parked !== null && !REFUND_PARKS.includes(known.parked.reason) && !known.running.some(({ do: what }) => CHECKS.includes(what)))
+    return `a refund of ours may have been sent, and it was settled or refunded: a person is asked ${known.parked.reason}`;
+  return null;
+}
+
+function brokenTransferEnd(setting: Setting, w: World): string | null {
+  const { end, known } = w;
+  if (!isBridge(setting) || end === null || end.order !== undefined) return null;
+  const byPerson = known.events.some(({ said }) => said === 'accepted' || said === 'trusted');
+  const [deposit, refund] = [postOf(w, 'deposit'), postOf(w, 'refund')];
+  const isRefundMade = refund.record?.ours === true && meaningIn(setting, refund.record.word) !== 'failed';
+  const canSend = refund.flights.length > 0 || (refund.zombie !== null && ['absent', 'reserved'].includes(refund.claim.phase));
+  if (end.state === 'completed' && (isRefundMade || canSend)) return 'completed, and a refund of ours was made, or can be yet';
+  if (end.state === 'refunded' && !byPerson) {
+    // The service has no lookup for it: what it has done and has not told us nobody can know.
+    const isTold = w.inbox.some(({ trusted, status }) => trusted && status === 'REFUNDED');
+    const isTheirs = deposit.record?.word === 'REFUNDED';
+    const isOurs = refund.record !== null && known.requests['refund']?.words.includes('SUCCESSFUL') === true;
+    if (!isTheirs && !isOurs) return `refunded, and nothing was: ${deposit.record?.word ?? ''} ${refund.record?.word ?? ''}`;
+    if (isTheirs && isTold && (isRefundMade || canSend)) return 'refunded twice, or it can be yet';
+  }
+  const isOwed = deposit.record?.word === 'FAILED' && !deposit.record.wasFailed;
+  if (end.reason === 'failed_at_service' && isOwed && !byPerson) return 'called failed, and a refund is owed';
+  return null;
+}
 
 /** Of an invoice that is generated, and paid once it is ordered. */
 function brokenInvoice({ plan }: Setting, { known, nowMs }: World): string | null {

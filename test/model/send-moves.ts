@@ -10,6 +10,7 @@ import {
 } from '../../src/protocol/attempt.js';
 import { after, isRepeat, sentOf, whyNotMarked, type Operation } from '../../src/protocol/claim-table.js';
 import { PLAIN_SEND, type Answer, type Step } from '../../workflows/core/known.js';
+import { DEPOSIT_ANSWER } from './bridge.js';
 import { executed, type Here } from './here.js';
 import { paidNow, trueLookup } from './step-moves.js';
 import {
@@ -190,6 +191,7 @@ function postMoves(
   calm(`the POST is executed, and answered: ${done.answer}`, () => heard(done.answer, onward));
   if (record === null) can('the service refuses the POST', () => heard('refused', w));
   if (record === null) fault('the service turns the POST away: not executed, try later', () => heard('turned-away', w));
+  if (w.at === 'deposit') can('its quote is over before it leaves', () => heard('too-late', { ...w, post: { ...post, sends: post.sends - 1 } }));
   fault('the POST is executed, and its answer is lost', () => heard('unknown', onward));
   fault('the POST is executed, and its answer cannot be written', () => heard(done.answer, onward, true));
   if (record === null)
@@ -225,7 +227,7 @@ function report({ setting, w, calm, fault, finish }: Here, step: Step, a: Attemp
         isOther: answer === 'accepted' && record?.ours === false,
         afterMs: 0,
         sent: answer === 'void' ? sentOf(claim) : null,
-        shown: {},
+        shown: w.at === 'deposit' && answer === 'accepted' ? { answer: DEPOSIT_ANSWER } : {},
         ...(answer === 'done-elsewhere' ? { paid: paidNow({ w }) } : {}),
       },
       { ...w, attempt: null },

@@ -2,10 +2,12 @@ import { closedByOrder, isInTheWay, NO_CLAIM, voidedAll, type ClaimFacts } from 
 import type { LookupSays } from '../../src/protocol/decisions.js';
 import type { PaidResult, Result, Step } from '../../workflows/core/known.js';
 import { view } from '../../workflows/core/view.js';
+import { DEPOSIT_ANSWER, QUOTE } from './bridge.js';
 import type { Here } from './here.js';
 import {
   claimReading,
   hasUnjudged,
+  isBridge,
   isElsewhere,
   isLookup,
   OURS,
@@ -41,7 +43,10 @@ export function stepMoves(here: Here, step: Step): void {
       // Of a first run nothing is read: what comes is delivered to it.
       const isFirst = read.every(([, { claim, sent }]) => ['free', 'reserved'].includes(claim) && sent === 'nothing');
       const events = isFirst ? [] : w.inbox;
-      calm('the input is valid', () => finish({ of: 'check', prepared: found, refusal: null, claims, events }));
+      const quote = isBridge(setting) ? { quote: QUOTE } : {};
+      calm('the input is valid', () =>
+        finish({ of: 'check', prepared: found, refusal: null, claims, events, ...quote }),
+      );
       const refusal = { reason: 'invalid_input', detail: '' } as const;
       // Settings may have changed since an earlier run, whose worker is not forgotten as long as that.
       if (postsOf(setting, w).every(({ zombie }) => zombie === null))
@@ -148,6 +153,26 @@ export function stepMoves(here: Here, step: Step): void {
       if (isClosed) fault('the claims are closed by the order, and that is not answered', () => next);
       return;
     }
+    case 'quote':
+      calm('the service gives a quote', () => finish({ of: 'quote', quote: QUOTE, why: null }));
+      can('the service gives a worse quote', () =>
+        finish({ of: 'quote', quote: { ...QUOTE, cryptoAmount: '5' }, why: null }),
+      );
+      return can('the service gives no quote', () => finish({ of: 'quote', quote: null, why: 'none' }));
+    case 'report': {
+      const { event } = w.known.events.find((one) => one.event.id === step.event) ?? {};
+      const status = event?.status ?? '';
+      calm('the report is taken', () => finish({ of: 'report', status, outcome: { kind: 'reported' } }));
+      const message = 'no';
+      can('the report is refused', () =>
+        finish({ of: 'report', status, outcome: { kind: 'refused', httpStatus: 400, message } }),
+      );
+      return impatient(() =>
+        fault('the report is not taken', () =>
+          finish({ of: 'report', status, outcome: { kind: 'not-taken', message } }),
+        ),
+      );
+    }
     case 'compare': {
       const { record } = w.post;
       if (record === null) return;
@@ -237,7 +262,8 @@ function looked(here: Here, of: 'ask' | 'look', windowOver: boolean): Extract<Re
   const isOther = says === 'answered' && here.w.post.record?.ours === false;
   // The flow knows of a send: a claim that shows none leaves it open.
   const claim = says === 'free' || says === 'reserved' || says === 'ordered' ? 'sending' : says;
-  return { of, claim, lookup: lookupNow(here), windowOver, isOther, shown: {} };
+  const isDeposit = claim === 'answered' && here.w.at === 'deposit';
+  return { of, claim, lookup: lookupNow(here), windowOver, isOther, shown: isDeposit ? { answer: DEPOSIT_ANSWER } : {} };
 }
 
 /** What the lookup shows is written to the claim. */
@@ -323,7 +349,7 @@ function voidAll(here: Here, step: Step): void {
   const isForced = setting.worldPlant === 'void-anything' && !isGuarded;
   const one = { ...w, post: { ...w.post, claim: isForced ? { ...claim, phase: 'void' as const } : voided } };
   const isDone = !isGuarded && (isForced || !isInTheWay(claim, { turnedAway: believed[0] ?? 0 }));
-  const next = isDone ? withOthersVoid(setting, one) : one;
+  const next = isDone && step.only === undefined ? withOthersVoid(setting, one) : one;
   if (!isAwaited)
     calm(`the claims are to be voided: ${isDone ? 'done' : 'not done'}`, () =>
       finish(step, result(here, next, isDone), { ...next, read: w.inbox.length }),
@@ -336,7 +362,8 @@ function voidAll(here: Here, step: Step): void {
 }
 
 /** Requests whose claims are voided: what was made, and moved nothing, stays. */
-function openOf({ plan }: Setting, w: World): readonly string[] {
+function openOf({ plan }: Setting, w: World, only?: string): readonly string[] {
+  if (only !== undefined) return [only];
   const { over } = view(w.known, plan, w.nowMs);
   return plan.requests.map(({ name }) => name).filter((name) => !over.includes(name));
 }
@@ -360,11 +387,11 @@ function voidNone({ w, calm, fault, finish }: Here, step: Step): void {
     fault('the store is away: nothing is stopped', () => finish(step, { of: 'no-answer' }, w));
 }
 
-const result = ({ setting }: Here, next: World, isDone: boolean): Result => ({
+const result = ({ setting, w }: Here, next: World, isDone: boolean): Result => ({
   of: 'void',
   isDone,
   claims: Object.fromEntries(
-    openOf(setting, next).map((name) => [name, claimReading(postOf(next, name).claim)] as const),
+    openOf(setting, next, w.known.running.find((step) => step.do === 'void')?.only).map((name) => [name, claimReading(postOf(next, name).claim)] as const),
   ),
   events: setting.worldPlant === 'void-unguarded' ? [] : next.inbox,
 });

@@ -26,6 +26,7 @@ import { learn } from '../../workflows/core/learn.js';
 import type { End, Plan, RequestPlan } from '../../workflows/core/plan.js';
 import { settle } from '../../workflows/core/settle.js';
 import { view } from '../../workflows/core/view.js';
+import { preparedTransfer } from './bridge.js';
 import { lifeOf } from './lives.js';
 
 /** One flow, and everything around it that can go right and wrong. */
@@ -193,7 +194,10 @@ export const postOf = (w: World, name: string): Post => (w.at === name ? w.post 
 export const isElsewhere = ({ plan }: Setting): boolean => plan.requests[0]?.watching !== undefined;
 
 /** What a word of the service means. */
-export const meaningIn = ({ plan: { words } }: Setting, word: string | null): Meaning => classifyStatus(words, word);
+export const meaningIn = ({ plan: { words } }: Setting, word: string | null): Meaning =>
+  classifyStatus(words, word === 'FAILED_EARLY' ? 'FAILED' : word);
+
+export const isBridge = ({ plan }: Setting): boolean => plan.kind === 'bridge-transfer';
 
 /** The loop of the flow, and what its effects do to the world. */
 export function settled(setting: Setting, begun: Omit<World, 'decision'>): World {
@@ -236,7 +240,7 @@ export function termsOf(setting: Setting, step: Step): Terms {
     skipLookup: step.unasked === true,
     takesDebt: false,
     sendable: true,
-    guardsUntrusted: false,
+    guardsUntrusted: step.debt?.by === 'input',
   };
 }
 
@@ -257,6 +261,7 @@ export const claimReading = (claim: ClaimFacts): ClaimReading => ({
 
 /** What is to be ordered later is known all the same if an earlier run has sent it. */
 export function prepared(setting: Setting, w: World): FlowPreparation {
+  if (isBridge(setting)) return preparedTransfer(setting.isOrderedLater);
   const isKnown = ({ name, byOthersToo }: RequestPlan): boolean =>
     !setting.isOrderedLater || byOthersToo !== true || sentOf(postOf(w, name).claim) !== 'nothing';
   const names = isElsewhere(setting) ? [] : setting.plan.requests.filter(isKnown).map(({ name }) => name);

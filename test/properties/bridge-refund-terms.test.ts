@@ -3,15 +3,12 @@ import { UNREADABLE } from '../../src/protocol/messages.js';
 import { otherCameIn, refundTerms, sentFacts } from '../../workflows/core/bridge/refund-terms.js';
 import { depositAnswerOf } from '../../workflows/core/bridge/transfer.js';
 import { trusted } from '../harness/inputs.js';
-import { flowOfTransfer, knownTransfer, REFUND } from './known-transfer.js';
-
-const { flow } = flowOfTransfer();
+import { knownTransfer, REFUND } from './known-transfer.js';
 
 /** The terms, or why there are none, if the deposit's answer names these in place of the usual ones. */
 const terms = (refund: object | null = {}, more: Parameters<typeof knownTransfer>[0] = {}) => {
   const { deposit } = knownTransfer();
   return refundTerms(
-    flow,
     knownTransfer({ deposit: { ...deposit, refund: refund && { ...REFUND, ...refund } } as never, ...more }),
   );
 };

@@ -16,7 +16,7 @@ import {
   type BridgeState,
   type SeenStatuses,
 } from '../../workflows/core/bridge/statuses.js';
-import { isVetoed, type Transfer } from '../../workflows/core/bridge/transfer.js';
+import { endStepOf, type Transfer } from '../../workflows/core/bridge/transfer.js';
 import { trusted } from '../harness/inputs.js';
 
 interface Step {
@@ -172,14 +172,15 @@ describe('a status that is written in small letters, or with spaces around it', 
 
 describe('an untrusted event beside a proven FAILED of a transfer', () => {
   const FAILED_EARLY = { failureStage: 'deposit' };
+  const refundBeside = (stage: Record<string, string>): boolean => stage['refundAnnounced'] === 'true';
   const vetoes = (claim: FlowEvent, stage: Record<string, string> = FAILED_EARLY) =>
-    isVetoed({
+    endStepOf({
       statuses: foldStatus(NOTHING_SEEN, 'FAILED'),
       failure: trusted('FAILED', { facts: stage }),
       cameIn: {},
       theirRefund: {},
       unverified: [{ ...claim, trusted: false, proof: null }],
-    } as unknown as Transfer);
+    } as unknown as Transfer).do !== (refundBeside(stage) ? 'refund' : 'end');
 
   it.each([
     ['COMPLETED', {}],

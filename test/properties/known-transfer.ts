@@ -1,5 +1,3 @@
-import { NO_EVIDENCE } from '../../workflows/engine/event-book.js';
-import type { Flow } from '../../workflows/engine/flow.js';
 import { foldStatus, NOTHING_SEEN } from '../../workflows/core/bridge/statuses.js';
 import type { Transfer } from '../../workflows/core/bridge/transfer.js';
 import type { BridgeStatus } from '../../src/contract/vocabulary.js';
@@ -17,38 +15,24 @@ export const REFUND = {
   lifeMs: null,
 } as const;
 
-const QUOTE = { rateId: 'rate-1', cryptoAmount: '7.5', cryptoUnit: 'USDC', lifeMs: 60_000 };
-
 /** A transfer of 1,000.50 KES to 100 ZAR whose deposit was accepted, and about which a test knows more. */
 export function knownTransfer({ input = {}, ...more }: Partial<Omit<Transfer, 'input'>> & { input?: object } = {}) {
   return {
-    ...NO_EVIDENCE,
     input: { ...BridgeTransferInput.parse(transferInput('r-1')), refund: { auto: true }, ...input },
-    fingerprint: 'fingerprint-1',
     pin: 'pin-1',
-    windows: {},
-    quote: { ...QUOTE, quotedAtMs: 0 },
-    agreed: QUOTE,
+    flowId: 'bridge-transfer/r-1',
+    reference: 'r-1',
+    unverified: [],
     deposit: { serviceReference: 'service-1', status: 'PENDING', paymentHash: null, refund: REFUND },
     statuses: NOTHING_SEEN,
     failure: null,
     cameIn: {},
     theirRefund: {},
     completion: {},
-    ownRefund: null,
     failedAtMs: null,
     toReport: null,
-    serviceKnows: NOTHING_SEEN,
     ...more,
   } as unknown as Transfer;
 }
 
 export const seen = (...words: readonly BridgeStatus[]) => words.reduce(foldStatus, NOTHING_SEEN);
-
-/** What the rules of a transfer use of its flow; `notes` are what its timeline would show. */
-export function flowOfTransfer() {
-  const notes: (readonly [code: string, by: string | undefined])[] = [];
-  const note = (code: string, _detail: string, by?: string) => void notes.push([code, by]);
-  const flow = { flowId: 'bridge-transfer/r-1', reference: 'r-1', serviceReference: 'service-1', note };
-  return { flow: flow as unknown as Flow, notes };
-}

@@ -8,7 +8,7 @@ import { UNREADABLE } from '../../src/protocol/messages.js';
 import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import { knownFacts } from '../../workflows/core/bridge/transfer.js';
 import { differences } from '../../workflows/core/events.js';
-import { eventsOf } from '../../workflows/engine/event-book.js';
+import { eventsOf } from '../../workflows/engine/events-in.js';
 import { transferInput } from '../harness/inputs.js';
 
 /*

@@ -63,11 +63,12 @@ function questionOf(v: View, { park, about, isCheck }: Situation): Omit<Question
   const { parked } = v.known;
   if (park === undefined) return parked === null || isCheck === true ? undefined : null;
   const request = v.requestPlan.name;
-  if (parked !== null && park === parked.reason && (about ?? null) === parked.about && request === parked.request)
-    return undefined;
+  const actions = PARK_ACTIONS[park].filter((action) => !impossible(v, park).includes(action));
+  const isSame =
+    parked !== null && park === parked.reason && (about ?? null) === parked.about && request === parked.request;
+  if (isSame && (v.order !== undefined || actions.join(' ') === parked.actions.join(' '))) return undefined;
   // The order answers what was shown.
   if (v.order !== undefined && isSameDoubt(parked?.reason, park)) return undefined;
-  const actions = PARK_ACTIONS[park].filter((action) => !impossible(v, park).includes(action));
   return {
     reason: park,
     request,

@@ -51,7 +51,7 @@ import { describePay } from './pay-order.js';
 import { perform } from './perform.js';
 import type { Plan } from './plan.js';
 import { answerOf, flowView, outcomeOf, reportOf, type Frame } from './report.js';
-import { add, DECIDED_MEANWHILE, newTold, tell, type Told } from './told.js';
+import { add, DECIDED_MEANWHILE, isByOrder, newTold, tell, type Told } from './told.js';
 import { view } from './view.js';
 
 /** What travels through continue-as-new. */
@@ -357,7 +357,7 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     }
     if (known().parked !== null) {
       notices.show(null);
-      if (end.order === undefined) say(add(told, DECIDED_MEANWHILE, Date.now()));
+      if (end.order === undefined && !isByOrder(known())) say(add(told, DECIDED_MEANWHILE, Date.now()));
     }
     outcome = outcomeOf(plan, known(), end, Date.now());
     say(add({ ...told, stage: 'done' }, { code: 'ended', detail: outcome.detail }, Date.now()));

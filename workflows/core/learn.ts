@@ -102,13 +102,13 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
     case 'check':
       return agreed(checked(known, result, nowMs), result.quote, askedAtMs);
     case 'send': {
-      const next = sentUnder(sent(known, request, result, nowMs), request, result, nowMs);
+      const next = sentUnder(sent(known, request, result, nowMs), step, result, nowMs);
       return result.paid === undefined ? next : paid(next, request, result.paid, { askedAtMs: nowMs, turn });
     }
     case 'unsendable':
       if (step.debt !== undefined) {
         const unsent = { ...PLAIN_SEND, answer: 'unsendable', shown: { why: result.refusal?.detail ?? null } } as const;
-        return sentUnder(sent(known, request, unsent, nowMs), request, unsent, nowMs);
+        return sentUnder(sent(known, request, unsent, nowMs), step, unsent, nowMs);
       }
       return inNewTurn({ ...known, input: 'invalid', refusal: result.refusal });
     case 'ask':
@@ -434,6 +434,8 @@ function tookBack(known: Known, name: string, { claim, sent: sentBefore }: Claim
       ...foundSince(before, claim),
       sent: sentBefore,
       answer: 'unknown',
+      // What was taken back is not ordered again by the setting.
+      repeat: 'unknown',
       maybeTwice: before.maybeTwice || sentBefore === 'unknown',
       maybeOrdered: false,
       holdBackFailed: false,

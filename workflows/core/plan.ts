@@ -55,6 +55,8 @@ export interface Plan {
   readonly tells?: (before: Known, input: Input, after: View) => readonly Note[];
   /** What is proven may be of another payment: then what was shown of it proves nothing against an order. */
   readonly mayBeOfAnother?: (v: View) => boolean;
+  /** The sentence of an end. @default that of a payment */
+  readonly detailOf?: (v: View, end: End) => string | undefined;
   /** What is shown beside an event that differs. @default the facts that were compared */
   readonly shownFacts?: (known: Known) => Facts;
   /** Orders that are not possible now, besides. */
@@ -91,7 +93,9 @@ export interface RequestPlan {
   /** Under which flow id, and by which input, its status is looked up. @default the flow's own */
   readonly lookUpAs?: (known: Known) => { readonly flowId: string; readonly input: unknown };
   /** The stage while it is sent, and what the timeline calls that. @default submitting, sending */
-  readonly sending?: { readonly stage: string; readonly code: TimelineCode };
+  readonly sending?: { readonly stage: string; readonly code: TimelineCode; readonly accepted?: TimelineCode };
+  /** What is known by now is against a repeat that no person orders. @default nothing is */
+  readonly mayNotRepeat?: (v: View) => boolean;
   /** Why it parks at the deadline. @default as the plan says */
   readonly overdueAs?: ParkReason;
   /** Why it parks while its outcome is unknown. @default by what was asked */

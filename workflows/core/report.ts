@@ -189,6 +189,8 @@ function detailOf(plan: Plan, known: Known, { state, reason, order: id }: End, n
   const map = wordsFor(plan, v.requestPlan, v.request);
   const word = wordsOf(v).findLast((one) => classifyStatus(map, one) === decides) ?? '';
   const { rejection, why } = v.request.shown;
+  const own = order === undefined ? plan.detailOf?.(v, { state, reason }) : undefined;
+  if (own !== undefined) return own;
   if (reason === null) {
     if (order !== undefined) return `Marked as ${state} ${by}`;
     return state === 'completed'

@@ -13,6 +13,7 @@ import {
   orderSend,
   readInbox,
   readInboxOn,
+  send,
   sendOf,
   step,
   stop,
@@ -260,7 +261,11 @@ const GENERAL: readonly Rule[] = [
   {
     name: 'repeat',
     says: 'The setting allows a repeat: the inbox is read, and another send is ordered.',
-    when: (v) => v.postStep.do === 'repeat' && v.known.parked === null && !(v.is.inboxAsked && !v.is.inboxRead),
+    when: (v) =>
+      v.postStep.do === 'repeat' &&
+      v.known.parked === null &&
+      !(v.is.inboxAsked && !v.is.inboxRead) &&
+      v.requestPlan.mayNotRepeat?.(v) !== true,
     follows: (v) => ({ steps: [v.is.inboxRead ? orderSend(v) : readInbox(v)] }),
   },
   {
@@ -349,13 +354,6 @@ const isUnasked = ({ request: { lookup, askUntilMs } }: View): boolean => (looku
 
 /** Claim and lookup were asked since its send. */
 const isLookedFor = ({ request }: View): boolean => request.lookup !== null;
-
-function send(v: View): Step {
-  const { requestPlan, request } = v;
-  const debt = requestPlan.debtOf?.(v);
-  const more = { ...(request.unasked ? { unasked: true } : {}), ...(debt === undefined ? {} : { debt }) };
-  return step('send', requestPlan.name, undefined, more);
-}
 
 function whyOverdue(v: View): ParkReason {
   const as = v.requestPlan.overdueAs ?? v.plan.overdueAs;

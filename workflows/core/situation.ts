@@ -20,6 +20,13 @@ export const takeBack = ({ requestPlan, request }: View): Step =>
   step('take-back', requestPlan.name, undefined, request.holdBackFailed ? { isParked: true } : {});
 export const orderSend = ({ requestPlan, known }: View): Step => step('order-send', requestPlan.name, known.turn);
 
+export function send(v: View): Step {
+  const { requestPlan, request } = v;
+  const debt = requestPlan.debtOf?.(v);
+  const more = { ...(request.unasked ? { unasked: true } : {}), ...(debt === undefined ? {} : { debt }) };
+  return step('send', requestPlan.name, undefined, more);
+}
+
 /** What runs goes on. */
 export const sendOf = ({ send }: View): readonly Step[] => (send === undefined ? [] : [send]);
 

@@ -120,14 +120,16 @@ const askedFor = ({ requests }: Plan, { prepared }: Known): readonly RequestPlan
     prepared === null ? index === 0 : watching !== undefined || name in prepared.steps,
   );
 
-const sendingOf = ({ requests }: Plan, request: string): Pick<Note, 'stage' | 'code'> =>
-  requests.find(({ name }) => name === request)?.sending ?? { stage: 'submitting', code: 'sending' };
+function sendingOf({ requests }: Plan, request: string): Pick<Note, 'stage' | 'code'> {
+  const { stage = 'submitting', code = 'sending' } = requests.find(({ name }) => name === request)?.sending ?? {};
+  return { stage, code };
+}
 
 export const nounOf = ({ noun, requests }: Plan, request: string): string =>
   requests.find(({ name }) => name === request)?.noun ?? noun;
 
 /** The order that ended the question has a note of its own. */
-function isByOrder({ orders, parked }: Known): boolean {
+export function isByOrder({ orders, parked }: Known): boolean {
   return orders.some(({ became, parkedSinceMs }) => became === 'carried-out' && parkedSinceMs === parked?.sinceMs);
 }
 
@@ -267,15 +269,15 @@ function stageIn(plan: Plan, known: Known, nowMs: number): Stage {
 }
 
 /** Its answer is known, or only an event proves that the service has it; or it was made elsewhere. */
-function noteOfShown(plan: Plan, { name, watching }: RequestPlan, at: Stage, { claim, lookup }: Request): Note {
+function noteOfShown(plan: Plan, { name, watching, sending }: RequestPlan, at: Stage, { claim, lookup }: Request): Note {
   if (watching !== undefined) return { stage: 'tracking', code: 'watching', detail: watching };
   const noun = nounOf(plan, name);
-  const stage = { stage: 'tracking', ...at };
+  const stage = { stage: sending?.accepted === undefined ? 'tracking' : sending.stage, ...at };
   if (claim !== 'answered' && lookup?.says !== 'shown') {
     const detail = `a trusted event proves that the service has ${noun}`;
     return { ...stage, code: 'proven', detail, by: 'service' };
   }
-  return { ...stage, code: 'accepted', detail: `${noun} accepted`, by: 'service' };
+  return { ...stage, code: sending?.accepted ?? 'accepted', detail: `${noun} accepted`, by: 'service' };
 }
 
 const isNowUnknown = (was: Request, is: Request, name: string, input: Input): boolean =>

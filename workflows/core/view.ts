@@ -27,7 +27,15 @@ const isUnsent = (request: Request): boolean =>
   !mayBeSent(request) || (request.claim === 'rejected' && request.sent !== 'unknown');
 
 /** Answers after which nothing has left, unless the claim says otherwise. */
-const NOTHING_LEFT: readonly Request['answer'][] = [null, 'held-back', 'not-sent', 'gone', 'done-elsewhere'];
+const NOTHING_LEFT: readonly Request['answer'][] = [
+  null,
+  'held-back',
+  'not-sent',
+  'gone',
+  'done-elsewhere',
+  'quote-expired',
+  'unsendable',
+];
 
 /**
  * All that follows for the request that is current: the first that is not over, or the last one.

@@ -51,7 +51,8 @@ async function prepare(
     const asked = (): ReturnType<typeof activities.checkBridgeTransfer> =>
       activities.checkBridgeTransfer({ flowId, input: raw });
     const asActivity = new MockActivityEnvironment();
-    const { fingerprint, pin, quote } = await (asActivity.run(asked) as ReturnType<typeof asked>);
+    const { prepared, quote } = await (asActivity.run(asked) as ReturnType<typeof asked>);
+    const { fingerprint, pin } = prepared;
     const body = { ...withNumbers(raw), rate_id: quote?.rateId, callback_url: CALLBACK_URL };
     return { claim: { operation, reference, flowId, fingerprint, pin }, body };
   }

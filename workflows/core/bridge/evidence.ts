@@ -3,12 +3,13 @@ import type { ParkReason } from '../../../src/protocol/vocabulary.js';
 import { isFinal } from '../../../src/protocol/statuses.js';
 import { brief } from '../../engine/events-in.js';
 import { postIn } from '../report.js';
-import type { View } from '../plan.js';
+import type { End, View } from '../plan.js';
 import { requestOf } from '../view.js';
 import { isBegun, isRefund, knownNow, transferIn, whyNoRefund, whyNotAgain } from './refund.js';
 import { refundTerms } from './refund-terms.js';
 import { bridgeStateOf } from './statuses.js';
-import { isRefunded } from './transfer.js';
+import { isRefunded, whatArrived } from './transfer.js';
+import { whyNoQuote } from './quotes.js';
 
 type Evidence = Readonly<Record<string, unknown>>;
 
@@ -109,3 +110,15 @@ function whyFailed(v: View): Cause {
 }
 
 const masked = (address: string): string => (address.length <= 12 ? '…' : `${address.slice(0, 6)}…${address.slice(-4)}`);
+
+/** How it ended, in a sentence. */
+export function detailOf(v: View, { state, reason }: End): string | undefined {
+  const transfer = transferIn(v);
+  if (state === 'completed') return whatArrived(transfer);
+  if (state === 'refunded')
+    return isRefunded(transfer) ? 'The service or the provider refunded it.' : 'Refunded by us to the fallback address.';
+  if (reason === 'quote_rejected') return `${whyNoQuote(v) ?? v.known.refusal?.detail ?? ''}. Nothing was moved.`;
+  if (reason !== 'failed_at_service') return undefined;
+  const stage = transfer.failure?.facts['failureStage'] ?? 'not said';
+  return `The transfer failed (stage: ${stage}) before any crypto was paid: no refund is due.`;
+}

@@ -20,6 +20,8 @@ export interface TransferKnown {
   readonly report: Report | null;
   /** A refund that a person ordered, or that is being sent. */
   readonly refund: RefundOrdered | null;
+  /** Ids of the events that were judged when an event held a refund back; null: none did. */
+  readonly heldBack: readonly string[] | null;
   /** A person has ordered to wait for the confirmation of a refund: since then, and until then; ms. */
   readonly waitsSinceMs: number;
   readonly waitsUntilMs: number;
@@ -56,6 +58,7 @@ export const NEW_TRANSFER: TransferKnown = {
   reported: [],
   report: null,
   refund: null,
+  heldBack: null,
   waitsSinceMs: 0,
   waitsUntilMs: 0,
 };

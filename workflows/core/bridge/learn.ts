@@ -23,10 +23,14 @@ export function quoted(known: Known, { quote, why }: Extract<Result, { of: 'quot
 }
 
 /** What a send says of its quote, and of a refund that was ordered. */
-export function sentUnder(known: Known, request: string, result: Extract<Result, { of: 'send' }>, nowMs: number): Known {
+export function sentUnder(known: Known, step: Step, result: Extract<Result, { of: 'send' }>, nowMs: number): Known {
+  const { request, reviewed = [] } = step;
   const { transfer } = known;
   if (transfer === null) return known;
-  if (request !== 'deposit') return LEFT_NOTHING.includes(result.answer) ? withTransfer(known, { refund: null }) : known;
+  if (request !== 'deposit') {
+    if (!LEFT_NOTHING.includes(result.answer)) return known;
+    return withTransfer(known, { refund: null, heldBack: result.answer === 'held-back' ? reviewed : null });
+  }
   if (result.answer !== 'quote-expired') return known;
   const { times = 0 } = transfer.untaken ?? {};
   const isUntaken = result.isUntaken === true;

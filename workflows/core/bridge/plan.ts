@@ -5,7 +5,7 @@ import { PAYMENT_WORDS, type StatusMap } from '../../../src/protocol/statuses.js
 import { refuse } from '../orders.js';
 import type { OrderRule, Ordered, Plan, Rule, View } from '../plan.js';
 import { askOn, endUnmoved, readInbox, readInboxOn, step, stop, takeBack } from '../situation.js';
-import { evidenceOf } from './evidence.js';
+import { detailOf, evidenceOf } from './evidence.js';
 import { sendDeposit, sendRefund } from './perform.js';
 import { isQuoted, quotedTerms, whyNoQuote } from './quotes.js';
 import {
@@ -22,6 +22,7 @@ import {
   voidRefund,
   whyNoRefund,
   whyNotAgain,
+  whyNotRepeated,
 } from './refund.js';
 import { refundTerms } from './refund-terms.js';
 import { REPORT } from './report.js';
@@ -235,8 +236,9 @@ export const bridgeTransferPlan: Plan = {
       eventsOf: 'deposit',
       factsOf: factsOfRefund,
       send: sendRefund,
-      sending: { stage: 'refunding', code: 'sending-refund' },
+      sending: { stage: 'refunding', code: 'sending-refund', accepted: 'refund-accepted' },
       lookUpAs,
+      mayNotRepeat: (v) => whyNotRepeated(v) !== null,
       unknownAs: 'refund_unknown',
       overdueAs: 'refund_unconfirmed',
       closedAs: 'closed_by_person',
@@ -263,5 +265,6 @@ export const bridgeTransferPlan: Plan = {
   },
   impossible: (v, reason) => (reason === 'refund_unknown' && whyNotAgain(v) !== null ? ['send-again'] : []),
   evidenceOf,
+  detailOf,
   tells,
 };

@@ -1,11 +1,12 @@
 import type { Cause } from '../../../src/protocol/causes.js';
 import { refundRefusal } from '../../../src/protocol/decisions.js';
 import type { Facts } from '../../../activities/types.js';
+import { openedIdOf } from '../../../src/protocol/events.js';
 import { flowIdOf, refundReferenceOf } from '../../../src/protocol/vocabulary.js';
 import { REFUND_CONFIRM_MS, REFUND_WAIT_MS } from '../../engine/policies.js';
 import type { Known, Request } from '../known.js';
 import type { Rule, View } from '../plan.js';
-import { askOn, look, lookAtStatus, readInbox, takeBack, voidOnly } from '../situation.js';
+import { askOn, look, lookAtStatus, readInbox, readInboxOn, send, takeBack, voidOnly } from '../situation.js';
 import { mayBeSent, requestOf, view } from '../view.js';
 import { otherCameIn, refundTerms, sentFacts } from './refund-terms.js';
 import { shownBeginning } from './refund-due.js';
@@ -21,10 +22,11 @@ const refundOf = (known: Known): Request => requestOf(known, 'refund');
 
 /** It was sent, or is being sent, or cannot be any more. */
 export function isBegun(known: Known): boolean {
-  const { claim, sent, answer } = refundOf(known);
-  const isClosed = claim === 'void' && sent === 'nothing' && answer !== 'void';
+  const { claim, sent, answer, byClaim } = refundOf(known);
+  const isClosed = claim === 'void' && sent === 'nothing' && (answer !== 'void' || byClaim);
   if (known.running.some((step) => step.do === 'send' && step.request === 'refund')) return true;
-  return !isClosed && (mayBeSent(refundOf(known)) || answer === 'other-request' || answer === 'void' || claim === 'ordered');
+  const isTried = answer === 'other-request' || answer === 'void';
+  return !isClosed && (mayBeSent(refundOf(known)) || isTried || claim === 'ordered');
 }
 
 /** From then on the service is no longer expected to refund by itself. */
@@ -52,10 +54,16 @@ export function whyNoRefund(v: View): Cause | null {
   if ('code' in terms) return terms;
   const { answer, claim, shown } = refundOf(v.known);
   if (answer === 'unsendable') return { code: 'refund_not_sendable', text: shown.why ?? 'it cannot be sent as it is' };
-  if (answer === 'held-back') return HELD_BACK;
+  if (answer === 'held-back' && !hasCome(v.known)) return HELD_BACK;
   if (claim === 'void') return { code: 'refund_claim_closed', text: 'the claim of the refund is void' };
   if (v.known.transfer?.refund?.by === 'person') return null;
   return whyNotByInput(v, transfer);
+}
+
+/** An event on which the last decision to send did not rest: then it is decided anew. */
+function hasCome({ events, transfer }: Known): boolean {
+  const judged = transfer?.heldBack ?? [];
+  return events.some(({ event }) => !judged.includes(openedIdOf(event.id)));
 }
 
 const HELD_BACK: Cause = {
@@ -102,6 +110,13 @@ export function whyNotAgain(v: View): Cause | null {
   return null;
 }
 
+/** Nothing is sent again by a setting that would not be sent for the first time. */
+export function whyNotRepeated(v: View): Cause | null {
+  const transfer = transferIn(v);
+  const evidence = { ...endEvidence(transfer), termsStand: true, theirsBegun: theirsBegun(transfer) };
+  return whyNotAgain(v) ?? otherCameIn(transfer) ?? refundRefusal({ ...evidence, by: 'input' });
+}
+
 /** Since when a confirmation is awaited, and until when, before a person is asked; ms. */
 function confirmUntilMs({ known, request }: View): number {
   const { waitsSinceMs = 0, waitsUntilMs = 0 } = known.transfer ?? {};
@@ -110,6 +125,12 @@ function confirmUntilMs({ known, request }: View): number {
 }
 
 export const REFUND_RULES: readonly Rule[] = [
+  {
+    name: 'refund-due-again',
+    says: 'An event held our refund back, and was judged since: it is sent all the same.',
+    when: (v) => isRefund(v) && v.request.answer === 'held-back' && !mayBeSent(v.request),
+    follows: (v) => ({ steps: [send(v)], wakeAtMs: v.known.deadlineAtMs }),
+  },
   {
     name: 'refund-and-settled',
     says: 'A refund by us may have been sent, and something says that it was paid, or refunded by them: a person looks at both.',
@@ -143,7 +164,11 @@ export const REFUND_RULES: readonly Rule[] = [
     name: 'refund-failed-by-us',
     says: 'Our refund was refused, or it failed: it stays due, and a person sees to it.',
     when: (v) => isRefund(v) && isOver(v),
-    follows: () => ({ steps: [], park: 'refund_failed' }),
+    follows: (v) => {
+      // Why it was refused may lie in the inbox.
+      if (!v.is.inboxAsked) return { steps: [readInbox(v)], isCheck: true };
+      return { steps: v.is.inboxRead ? [] : [readInboxOn(v)], park: 'refund_failed' };
+    },
   },
   {
     name: 'refund-not-again',

@@ -1,7 +1,7 @@
 import type { Input, Known } from '../known.js';
 import type { Note, View } from '../plan.js';
 import { requestOf } from '../view.js';
-import { quoteInWords } from './quotes.js';
+import { quoteInWords, whyNoQuote } from './quotes.js';
 import { isOwed, transferIn } from './refund.js';
 import { inputOf } from './transfer.js';
 
@@ -15,10 +15,12 @@ export function tells(before: Known, input: Input, after: View): readonly Note[]
   ];
 }
 
-function ofQuote(before: Known, { known }: View): readonly Note[] {
+function ofQuote(before: Known, after: View): readonly Note[] {
+  const { known } = after;
   const [was, is] = [before.transfer?.quote ?? null, known.transfer?.quote ?? null];
   const notes: Note[] = [];
-  if (is !== null && is !== was) notes.push({ code: 'quoted', detail: (was === null ? '' : 'quoted again, ') + quoteInWords(is) });
+  // One that is too bad is none.
+  if (is !== null && is !== was && whyNoQuote(after) === null) notes.push({ code: 'quoted', detail: (was === null ? '' : 'quoted again, ') + quoteInWords(is) });
   if (was === null && is !== null && inputOf(known).approval !== 'none')
     notes.push({
       stage: 'awaiting-approval',
