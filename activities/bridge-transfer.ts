@@ -58,7 +58,8 @@ export function createBridgeActivities(deps: ActivityDeps) {
     const { input, fingerprint } = checkInput(deps, bridgeTransferFlow, flowId, order.input);
     await recordForeignStart(deps, bridgeTransferFlow, order, { input, fingerprint });
     await takeEarlyEvents(deps, flowId);
-    const quote = input.rate_id === undefined ? await firstQuote(input) : await broughtQuote(deps, input, input.rate_id);
+    const quote =
+      input.rate_id === undefined ? await firstQuote(input) : await broughtQuote(deps, input, input.rate_id);
     const reference = input.provider_reference_id;
     const pin = await pinFor(deps, order);
     const deposit = { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin };

@@ -47,7 +47,10 @@ describe('a transfer that the service or the provider refunded', () => {
     await refunds.decisions.bench.pass(20_000);
     await noted(handle, 'parked', 'conflict');
     await handle.signal('events', [event]);
-    await noted(handle, 'decided-meanwhile');
+    await untilFlow(
+      handle,
+      ({ view }) => view.parked?.reason === reason && view.timeline.filter(({ code }) => code === 'parked').length > 1,
+    );
     away.mockRestore();
     expect((await parked(handle)).parked?.reason).toBe(reason);
     await handle.terminate();

@@ -120,7 +120,11 @@ function brokenStep(setting: Setting, { known, nowMs }: World): string | null {
   if (runs('send') && request.answer === 'other-request') return 'what is the request of another flow is sent';
   const isIdle = known.running.length === 0 && known.orders.every(({ became }) => became !== null);
   const isDue =
-    known.input === 'valid' && request.answer === null && request.claim === 'free' && plan.takesPay !== true && !setting.isOrderedLater;
+    known.input === 'valid' &&
+    request.answer === null &&
+    request.claim === 'free' &&
+    plan.takesPay !== true &&
+    !setting.isOrderedLater;
   if (isIdle && isDue && known.parked === null && known.events.length === 0 && nowMs < known.deadlineAtMs)
     return 'nothing is in the way of the send, and it is not made';
   const isUnpaused = request.answer === 'not-sent' && nowMs < (request.notSent?.atMs ?? 0) + CARD_PAUSE_MS;
@@ -136,7 +140,10 @@ function brokenStep(setting: Setting, { known, nowMs }: World): string | null {
   const owesRefund = request.words.some((word) => meaningIn(setting, word) === 'refund-pending');
   if (runs('check-invoice') && !owesRefund) return 'a refund invoice is checked, and no refund is owed';
   if (runs('order-send') && v.requestPlan.byGateway === true) return 'what only a gateway could send is sent again';
-  if (runs('send') && request.answer === 'held-back' && request.claim !== 'ordered')
+  // A debt is decided anew once what held it back was judged.
+  const isJudged = known.transfer?.heldBack?.some((id) => !known.events.some(({ event }) => event.id === id)) === false;
+  const isAnew = isJudged && known.events.some(({ event }) => known.transfer?.heldBack?.includes(event.id) === false);
+  if (runs('send') && request.answer === 'held-back' && request.claim !== 'ordered' && !isAnew)
     return 'what an event held back is sent by itself';
   if (runs('follow', 'ask') && request.unaskable !== null) return 'it is asked on, and that is refused each time';
   if (runs('follow') && v.executed === 'shown' && (request.isOther || v.post.lookup === 'other'))
@@ -289,7 +296,12 @@ function brokenEnd(setting: Setting, w: World): string | null {
     !(record?.ours === true && (means(record.word, 'succeeded') || means(record.word, 'refunded')))
   )
     return `completed, and the service has: ${record?.word ?? 'nothing'}`;
-  if (end.state === 'refunded' && !byPerson && !isBridge(setting) && !(record?.ours === true && means(record.word, 'refunded')))
+  if (
+    end.state === 'refunded' &&
+    !byPerson &&
+    !isBridge(setting) &&
+    !(record?.ours === true && means(record.word, 'refunded'))
+  )
     return `refunded, and the service has: ${record?.word ?? 'nothing'}`;
   if (end.state === 'expired' && w.nowMs < known.deadlineAtMs) return 'expired before the deadline';
   return null;
@@ -441,19 +453,36 @@ function brokenTransfer(setting: Setting, w: World): string | null {
     known.events.some((one) => isTrusted(one) && one.said !== 'dismissed' && one.event.status === word);
   if (isFirst && !says('FAILED')) return 'a refund is sent, and no failure is proven';
   const isRunning = w.attempt !== null && w.attempt.does === 'reserve';
-  if (isFirst && isRunning && send.debt?.by === 'input' && known.events.some(
+  if (
+    isFirst &&
+    isRunning &&
+    send.debt?.by === 'input' &&
+    known.events.some(
       ({ event }) => !event.trusted && event.status !== 'FAILED' && send.reviewed?.includes(event.id) === true,
-    ))
+    )
+  )
     return 'a refund is sent by the input, and an untrusted event stands against it';
-  const isQuoteNeeded = known.running.some((step) => step.do === 'send' && step.request === 'deposit') && known.transfer?.isUsed === true;
+  const isQuoteNeeded =
+    known.running.some((step) => step.do === 'send' && step.request === 'deposit') && known.transfer?.isUsed === true;
   if (isQuoteNeeded) return 'a deposit is sent under a quote that was used';
   const isUnapproved = setting.isOrderedLater && known.transfer?.approvedBy == null;
   if (isUnapproved && known.running.some((step) => step.do === 'send' && step.request === 'deposit'))
     return 'a deposit is sent, and its quote was not approved';
-  const isTwice = (says('COMPLETED') || says('REFUNDED')) && sentOf(refund.claim) === 'unknown' && v.requestPlan.name === 'refund';
-  const isIdle = known.running.every((step) => CHECKS.includes(step.do) || ['ask', 'follow', 'report'].includes(step.do));
+  const isTwice =
+    (says('COMPLETED') || says('REFUNDED')) && sentOf(refund.claim) === 'unknown' && v.requestPlan.name === 'refund';
+  const isIdle = known.running.every(
+    (step) => CHECKS.includes(step.do) || ['ask', 'follow', 'report'].includes(step.do),
+  );
   const isOver = ['rejected', 'void'].includes(v.request.claim) || v.state.kind === 'ended';
-  if (isTwice && isIdle && !isOver && v.mismatches.length === 0 && known.parked !== null && !REFUND_PARKS.includes(known.parked.reason) && !known.running.some(({ do: what }) => CHECKS.includes(what)))
+  if (
+    isTwice &&
+    isIdle &&
+    !isOver &&
+    v.mismatches.length === 0 &&
+    known.parked !== null &&
+    !REFUND_PARKS.includes(known.parked.reason) &&
+    !known.running.some(({ do: what }) => CHECKS.includes(what))
+  )
     return `a refund of ours may have been sent, and it was settled or refunded: a person is asked ${known.parked.reason}`;
   return null;
 }
@@ -464,14 +493,17 @@ function brokenTransferEnd(setting: Setting, w: World): string | null {
   const byPerson = known.events.some(({ said }) => said === 'accepted' || said === 'trusted');
   const [deposit, refund] = [postOf(w, 'deposit'), postOf(w, 'refund')];
   const isRefundMade = refund.record?.ours === true && meaningIn(setting, refund.record.word) !== 'failed';
-  const canSend = refund.flights.length > 0 || (refund.zombie !== null && ['absent', 'reserved'].includes(refund.claim.phase));
-  if (end.state === 'completed' && (isRefundMade || canSend)) return 'completed, and a refund of ours was made, or can be yet';
+  const canSend =
+    refund.flights.length > 0 || (refund.zombie !== null && ['absent', 'reserved'].includes(refund.claim.phase));
+  if (end.state === 'completed' && (isRefundMade || canSend))
+    return 'completed, and a refund of ours was made, or can be yet';
   if (end.state === 'refunded' && !byPerson) {
     // The service has no lookup for it: what it has done and has not told us nobody can know.
     const isTold = w.inbox.some(({ trusted, status }) => trusted && status === 'REFUNDED');
     const isTheirs = deposit.record?.word === 'REFUNDED';
     const isOurs = refund.record !== null && known.requests['refund']?.words.includes('SUCCESSFUL') === true;
-    if (!isTheirs && !isOurs) return `refunded, and nothing was: ${deposit.record?.word ?? ''} ${refund.record?.word ?? ''}`;
+    if (!isTheirs && !isOurs)
+      return `refunded, and nothing was: ${deposit.record?.word ?? ''} ${refund.record?.word ?? ''}`;
     if (isTheirs && isTold && (isRefundMade || canSend)) return 'refunded twice, or it can be yet';
   }
   const isOwed = deposit.record?.word === 'FAILED' && !deposit.record.wasFailed;

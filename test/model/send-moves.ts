@@ -191,7 +191,10 @@ function postMoves(
   calm(`the POST is executed, and answered: ${done.answer}`, () => heard(done.answer, onward));
   if (record === null) can('the service refuses the POST', () => heard('refused', w));
   if (record === null) fault('the service turns the POST away: not executed, try later', () => heard('turned-away', w));
-  if (w.at === 'deposit') can('its quote is over before it leaves', () => heard('too-late', { ...w, post: { ...post, sends: post.sends - 1 } }));
+  if (w.at === 'deposit')
+    can('its quote is over before it leaves', () =>
+      heard('too-late', { ...w, post: { ...post, sends: post.sends - 1 } }),
+    );
   fault('the POST is executed, and its answer is lost', () => heard('unknown', onward));
   fault('the POST is executed, and its answer cannot be written', () => heard(done.answer, onward, true));
   if (record === null)

@@ -263,7 +263,14 @@ function looked(here: Here, of: 'ask' | 'look', windowOver: boolean): Extract<Re
   // The flow knows of a send: a claim that shows none leaves it open.
   const claim = says === 'free' || says === 'reserved' || says === 'ordered' ? 'sending' : says;
   const isDeposit = claim === 'answered' && here.w.at === 'deposit';
-  return { of, claim, lookup: lookupNow(here), windowOver, isOther, shown: isDeposit ? { answer: DEPOSIT_ANSWER } : {} };
+  return {
+    of,
+    claim,
+    lookup: lookupNow(here),
+    windowOver,
+    isOther,
+    shown: isDeposit ? { answer: DEPOSIT_ANSWER } : {},
+  };
 }
 
 /** What the lookup shows is written to the claim. */
@@ -391,7 +398,9 @@ const result = ({ setting, w }: Here, next: World, isDone: boolean): Result => (
   of: 'void',
   isDone,
   claims: Object.fromEntries(
-    openOf(setting, next, w.known.running.find((step) => step.do === 'void')?.only).map((name) => [name, claimReading(postOf(next, name).claim)] as const),
+    openOf(setting, next, w.known.running.find((step) => step.do === 'void')?.only).map(
+      (name) => [name, claimReading(postOf(next, name).claim)] as const,
+    ),
   ),
   events: setting.worldPlant === 'void-unguarded' ? [] : next.inbox,
 });

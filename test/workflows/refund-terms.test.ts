@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { FlowReport } from '../../src/protocol/messages.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
-import { noted, untilFlow } from '../harness/reports.js';
+import { untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';
 
 const SERVICE_ADDRESS = '0xAbCdEf1111111111111111111111111111111111';
@@ -51,9 +51,8 @@ describe('a refund that is due', () => {
       const isParked = ({ view }: FlowReport) => view.parked?.reason === 'refund_needed';
       const { view } = await untilFlow(handle, isParked);
       expect(view.parked?.evidence).toMatchObject({ code: 'refund_not_sendable', refund: null });
-      await handle.executeUpdate('resolve', { args: [{ action: 'refund-now', note: 'agreed', actor: 'ada' }] });
-      await noted(handle, 'refund-not-possible');
-      await untilFlow(handle, isParked);
+      const order = handle.executeUpdate('resolve', { args: [{ action: 'refund-now', note: 'agreed', actor: 'ada' }] });
+      await expect(order).rejects.toMatchObject({ cause: { type: 'refund_not_sendable' } });
       expect(await bench.executions('sendCrypto', refund)).toBe(0);
       await handle.executeUpdate('resolve', { args: [{ action: 'mark-refunded', note: 'by bank', actor: 'ada' }] });
       expect(((await handle.result()) as FlowReport).view.state).toBe('refunded');

@@ -86,7 +86,7 @@ function impossible(v: View, park: ParkReason): readonly ParkAction[] {
     // What an event holds back is not sent, whoever orders it; nor what cannot be sent.
     ...(request.answer === 'held-back' || cannotBeSent ? (['send-again'] as const) : []),
     ...(plan.impossible?.(v, park) ?? []),
-    // The service's record under the reference of a payment is not its money.
-    ...(park === 'duplicate_mismatch' ? (['mark-refunded'] as const) : []),
+    // The service's record under the reference of a payment is not its money; under that of a refund it may be.
+    ...(park === 'duplicate_mismatch' && requestPlan.debtOf === undefined ? (['mark-refunded'] as const) : []),
   ];
 }

@@ -39,7 +39,10 @@ export function saidBy(plan: Plan, requestPlan: RequestPlan, known: Known, facts
   return known.events.map((of) => ({
     of,
     meaning: classifyStatus(isEarlier(of) ? attemptWords : ours, of.event.status),
-    differs: [...differsOf(requestPlan, request, facts, of), ...(requestPlan.alsoDiffers?.(known, of.event.facts) ?? [])],
+    differs: [
+      ...differsOf(requestPlan, request, facts, of),
+      ...(requestPlan.alsoDiffers?.(known, of.event.facts) ?? []),
+    ],
   }));
 }
 

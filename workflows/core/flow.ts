@@ -173,7 +173,7 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     // What is wrong with an invoice is a sentence of its own.
     if (order.action === 'refund-invoice' || order.action === 'approve-quote') throw orderRefused(code, text);
     if (order.action === 'pay') throw orderRefused(code, `${text}.`);
-    throw orderRefused(code, `${order.action} was not carried out: ${text}.`);
+    throw orderRefused(code, `${order.action} was not carried out: ${text.replace(/\.$/, '')}.`);
   }
 
   const newOrder = (action: Action, { actor, note = '' }: PersonOrder, more: Partial<NewOrder> = {}): NewOrder => ({

@@ -83,7 +83,10 @@ function began(known: Known, step: Step, nowMs: number): Known {
   const { firstSendAtMs = 0 } = known.requests[step.request] ?? {};
   const next =
     step.do === 'send' && firstSendAtMs === 0 ? withRequest(known, step.request, { firstSendAtMs: nowMs }) : known;
-  return { ...beganDebt(next, step, nowMs), running: [...next.running, { ...step, beganAtMs: nowMs, reviewed: [...ids, ...notTaken] }] };
+  return {
+    ...beganDebt(next, step, nowMs),
+    running: [...next.running, { ...step, beganAtMs: nowMs, reviewed: [...ids, ...notTaken] }],
+  };
 }
 
 /** A send that is not awaited any more may have been sent. */

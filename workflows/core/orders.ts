@@ -15,7 +15,13 @@ const isCancel = ({ order }: Ordered): boolean => order.action === 'cancel';
 const goesOn = (): Reply => ({});
 
 /** These end nothing and send nothing. */
-const HARMLESS: readonly string[] = ['keep-waiting', 'accept-event', 'dismiss-event', 'confirm-handed-over', 'report-again'];
+const HARMLESS: readonly string[] = [
+  'keep-waiting',
+  'accept-event',
+  'dismiss-event',
+  'confirm-handed-over',
+  'report-again',
+];
 
 export const ORDER_RULES: readonly OrderRule[] = [
   {

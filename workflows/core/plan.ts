@@ -1,7 +1,14 @@
 import type { Cause } from '../../src/protocol/causes.js';
 import type { Ending, Evidence, PaymentState, PostEvidence, PostStep } from '../../src/protocol/decisions.js';
 import type { Meaning, StatusMap } from '../../src/protocol/statuses.js';
-import type { EndReason, FlowKind, FlowState, ParkAction, ParkReason, TimelineCode } from '../../src/protocol/vocabulary.js';
+import type {
+  EndReason,
+  FlowKind,
+  FlowState,
+  ParkAction,
+  ParkReason,
+  TimelineCode,
+} from '../../src/protocol/vocabulary.js';
 import type { Facts } from '../../activities/types.js';
 import type { FlowEvent, FlowTerms } from '../../src/protocol/messages.js';
 import type { RefundOrdered } from './bridge/known.js';
@@ -49,6 +56,8 @@ export interface Plan {
   readonly termsOf?: (known: Known) => FlowTerms | null;
   /** The service's own reference in its answer. @default the answer's id */
   readonly serviceReferenceOf?: (answer: unknown) => string | null;
+  /** What its rules derive of a view. @default nothing */
+  readonly derive?: (v: Omit<View, 'own'>) => unknown;
   /** Takes the order to pay, by the update `pay`. @default false */
   readonly takesPay?: true;
   /** What the timeline says besides, after this input. */
@@ -83,7 +92,7 @@ export interface RequestPlan {
   /** Facts of an event that differ, besides those that are compared one by one. */
   readonly alsoDiffers?: (known: Known, theirs: Facts) => readonly string[];
   /** An untrusted event says more than its ending against what we would do by ourselves. */
-  readonly claimsMore?: (known: Known, ours: readonly Said[], event: FlowEvent) => boolean;
+  readonly claimsMore?: (known: Known, ours: readonly Said[]) => (event: FlowEvent) => boolean;
   /** No event is about it: they are about this request. */
   readonly eventsOf?: string;
   /** Its send is made by this, under its claim. @default by the kind's definition */
@@ -170,6 +179,8 @@ export interface View {
   readonly graceUntilMs: number;
   /** The first order that has no reply. */
   readonly order: Order | undefined;
+  /** What the plan derives of all that, once. */
+  readonly own: unknown;
 }
 
 /** Each yes-or-no that rules ask for, as a sentence. The model turns each of them around. */

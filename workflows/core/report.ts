@@ -81,7 +81,11 @@ function evidenceOf(v: View, frame: Frame, { reason, about }: Question): Evidenc
   };
 }
 
-function mismatchIn({ known, mismatches, requestPlan, plan }: View, { reference }: Frame, about: string | null): Evidence {
+function mismatchIn(
+  { known, mismatches, requestPlan, plan }: View,
+  { reference }: Frame,
+  about: string | null,
+): Evidence {
   const found = mismatches.find(({ of }) => of.event.id === about);
   if (found === undefined) return {};
   const { event, said } = found.of;

@@ -39,7 +39,8 @@ const FIRST: readonly Rule[] = [
   {
     name: 'stopped',
     says: 'The store has voided all claims of the flow before anything was sent: that is the end.',
-    when: (v) => v.known.stop?.says === 'done' && !OF_ONE.includes(v.known.stop.for) && !isInTheWay(v) && !v.is.reported,
+    when: (v) =>
+      v.known.stop?.says === 'done' && !OF_ONE.includes(v.known.stop.for) && !isInTheWay(v) && !v.is.reported,
     follows: (v) => ({ steps: [], end: endOfStop(v) }),
   },
   {
@@ -365,8 +366,12 @@ function whyOverdue(v: View): ParkReason {
   return isClaimed && !v.is.hasLookup ? 'unverified_settlement' : 'no_settlement';
 }
 
-function whyUnknown({ postStep, post, request, requestPlan }: View): ParkReason {
-  if (requestPlan.unknownAs !== undefined) return requestPlan.unknownAs;
+function whyUnknown(v: View): ParkReason {
+  const reason = whyUnknownPost(v);
+  return reason === 'duplicate_mismatch' ? reason : (v.requestPlan.unknownAs ?? reason);
+}
+
+function whyUnknownPost({ postStep, post, request }: View): ParkReason {
   if (postStep.do === 'park') return postStep.reason;
   // Not asked yet; or a record that is missing at one moment, and not for the whole window.
   const isOpen = request.lookup === null || (post.lookup === 'absent' && !post.windowOver);

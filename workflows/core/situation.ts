@@ -85,7 +85,12 @@ export function voidOnly({ known, is }: View, name: string, end: StopEnd): Situa
   if (claim === 'void' || claim === 'rejected') return null;
   const wasTried = is.stopAsked && known.stop?.for === end;
   const looksFirst = claim === 'reserved' && sent === 'turned-away';
-  const more = { stop: end, only: name, ...(looksFirst ? { looksFirst } : {}), ...(wasTried ? { isParked: true } : {}) };
+  const more = {
+    stop: end,
+    only: name,
+    ...(looksFirst ? { looksFirst } : {}),
+    ...(wasTried ? { isParked: true } : {}),
+  };
   const steps = [step('void', '', known.turn, more)];
   return wasTried ? { steps, park: 'conflict', about: name } : { steps, isCheck: true };
 }

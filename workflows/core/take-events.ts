@@ -41,7 +41,11 @@ function isOneTooMany({ events }: Known, event: FlowEvent): boolean {
 function saysOf({ status, facts }: FlowEvent): readonly string[] {
   const [ending] = wordsOfSameEnding(status);
   const isCollected = classifyOfAnyKind(status) === 'collected';
-  return [...(ending === undefined ? [] : [`ends ${ending}`]), ...(isCollected ? ['collected'] : []), ...Object.keys(facts)];
+  return [
+    ...(ending === undefined ? [] : [`ends ${ending}`]),
+    ...(isCollected ? ['collected'] : []),
+    ...Object.keys(facts),
+  ];
 }
 
 /** More untrusted events than a flow keeps prove nothing, and must not keep it from its end. */

@@ -269,7 +269,12 @@ function stageIn(plan: Plan, known: Known, nowMs: number): Stage {
 }
 
 /** Its answer is known, or only an event proves that the service has it; or it was made elsewhere. */
-function noteOfShown(plan: Plan, { name, watching, sending }: RequestPlan, at: Stage, { claim, lookup }: Request): Note {
+function noteOfShown(
+  plan: Plan,
+  { name, watching, sending }: RequestPlan,
+  at: Stage,
+  { claim, lookup }: Request,
+): Note {
   if (watching !== undefined) return { stage: 'tracking', code: 'watching', detail: watching };
   const noun = nounOf(plan, name);
   const stage = { stage: sending?.accepted === undefined ? 'tracking' : sending.stage, ...at };

@@ -77,18 +77,19 @@ function viewOf(
     ({ of, differs }) => differs.length > 0 && (of.said === null || of.said === 'trusted'),
   );
   const seen = [...request.words, ...ours.map(({ of }) => of.event.status)];
+  const claimsMore = facts === null ? undefined : told.claimsMore?.(known, ours);
   const claimed = said.filter(
     ({ of, differs }) =>
       !isTrusted(of) &&
       of.said === null &&
-      (differs.length > 0 || !seen.includes(of.event.status) || told.claimsMore?.(known, ours, of.event) === true),
+      (differs.length > 0 || !seen.includes(of.event.status) || claimsMore?.(of.event) === true),
   );
 
   const watches = planted?.watches ?? requestPlan.watching !== undefined;
   const isSent = !isUnsent(request);
-  const reporting = ours.filter(({ meaning }) => isOwn || meaning === 'succeeded' || meaning === 'refunded').filter(
-    ({ of }) => requestPlan.reports?.(of.event.status, isSent && of.atMs >= request.firstSendAtMs) ?? true,
-  );
+  const reporting = ours
+    .filter(({ meaning }) => isOwn || meaning === 'succeeded' || meaning === 'refunded')
+    .filter(({ of }) => requestPlan.reports?.(of.event.status, isSent && of.atMs >= request.firstSendAtMs) ?? true);
   const isPaid = request.paid?.says === 'paid' || request.paid?.says === 'other';
   const mayMove = plan.requests.filter(({ movesNothing, name }) => movesNothing !== true || !over.includes(name));
   const reportedByEvents = ours.map(({ meaning }) => meaning);
@@ -149,7 +150,7 @@ function viewOf(
   };
   // What an event held back, and what only a gateway could send, is not sent again by a setting.
   const cannotRepeat = request.answer === 'held-back' || requestPlan.byGateway === true;
-  return {
+  const v = {
     known,
     plan,
     nowMs,
@@ -170,6 +171,7 @@ function viewOf(
     graceUntilMs,
     order: known.orders.find(({ became }) => became === null),
   };
+  return { ...v, own: known.prepared === null ? undefined : plan.derive?.(v) };
 }
 
 export function requestOf({ requests }: Known, name: string): Request {

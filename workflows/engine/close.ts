@@ -33,4 +33,3 @@ async function becomeCancelled(flow: Closing): Promise<never> {
   }
   return scope.cancelRequested;
 }
-

@@ -63,7 +63,9 @@ function conflictIn(v: View): Evidence {
 }
 
 const hasFailed = (v: View): boolean =>
-  v.request.claim === 'rejected' || v.request.claim === 'void' || (v.state.kind === 'ended' && v.state.meaning !== 'succeeded');
+  v.request.claim === 'rejected' ||
+  v.request.claim === 'void' ||
+  (v.state.kind === 'ended' && v.state.meaning !== 'succeeded');
 
 function whyConflict(v: View): Cause {
   const transfer = transferIn(v);
@@ -109,14 +111,17 @@ function whyFailed(v: View): Cause {
   return { code: 'refund_claim_closed', text: `the claim of the refund is ${v.request.claim}: ${why ?? ''}` };
 }
 
-const masked = (address: string): string => (address.length <= 12 ? '…' : `${address.slice(0, 6)}…${address.slice(-4)}`);
+const masked = (address: string): string =>
+  address.length <= 12 ? '…' : `${address.slice(0, 6)}…${address.slice(-4)}`;
 
 /** How it ended, in a sentence. */
 export function detailOf(v: View, { state, reason }: End): string | undefined {
   const transfer = transferIn(v);
   if (state === 'completed') return whatArrived(transfer);
   if (state === 'refunded')
-    return isRefunded(transfer) ? 'The service or the provider refunded it.' : 'Refunded by us to the fallback address.';
+    return isRefunded(transfer)
+      ? 'The service or the provider refunded it.'
+      : 'Refunded by us to the fallback address.';
   if (reason === 'quote_rejected') return `${whyNoQuote(v) ?? v.known.refusal?.detail ?? ''}. Nothing was moved.`;
   if (reason !== 'failed_at_service') return undefined;
   const stage = transfer.failure?.facts['failureStage'] ?? 'not said';

@@ -92,5 +92,7 @@ const ORDERED = { by: 'person', cryptoAmount: null, hadTheirsBegun: null } as co
 /** What was held back, or could not be sent, is tried again. */
 function withAnswerOpen(known: Known): Known {
   const { refund } = known.requests;
-  return refund === undefined ? known : { ...known, requests: { ...known.requests, refund: { ...refund, answer: null } } };
+  return refund === undefined
+    ? known
+    : { ...known, requests: { ...known.requests, refund: { ...refund, answer: null } } };
 }

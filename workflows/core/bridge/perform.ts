@@ -1,13 +1,21 @@
 import { ActivityFailure, TimeoutFailure } from '@temporalio/workflow';
 import { asBridgeStatus } from './statuses.js';
-import { QUOTE_MARGIN_MS, QUOTED_SUBMIT, READ, REPORT_PATIENCE_MS, SUBMIT, submitPolicy } from '../../engine/policies.js';
+import {
+  QUOTE_MARGIN_MS,
+  QUOTED_SUBMIT,
+  READ,
+  REPORT_PATIENCE_MS,
+  SUBMIT,
+  submitPolicy,
+} from '../../engine/policies.js';
 import { PLAIN_SEND, type Known, type Result, type Step } from '../known.js';
 import { sent } from '../perform-send.js';
 import { acts, termsOf, windowsOf } from '../performing.js';
 import type { Context } from '../plan.js';
 import { view } from '../view.js';
 import { refundTerms } from './refund-terms.js';
-import { inputOf, transferOf } from './transfer.js';
+import { transferIn } from './refund.js';
+import { inputOf } from './transfer.js';
 
 /** A quote that no worker got to in time is no reason to fail: the next attempt has another one. */
 export async function sendDeposit(context: Context, step: Step, known: Known): Promise<Result> {
@@ -42,7 +50,7 @@ const isScheduleToStart = (cause: unknown): boolean =>
 
 export async function sendRefund(context: Context, step: Step, known: Known): Promise<Result> {
   const { timeScale, plan } = context;
-  const terms = refundTerms(transferOf(view(known, plan, Date.now(), undefined, 'deposit')));
+  const terms = refundTerms(transferIn(view(known, plan, Date.now(), undefined, 'deposit')));
   if ('code' in terms) throw new TypeError(terms.text);
   const windows = windowsOf(known);
   const send = acts(context, submitPolicy(SUBMIT, windows), 'Send the refund, under its claim');

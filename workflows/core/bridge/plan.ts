@@ -36,6 +36,7 @@ import {
   inputOf,
   isRefunded,
   theirsBegun,
+  transferOf,
 } from './transfer.js';
 
 const DEPOSIT_RULES: readonly Rule[] = [
@@ -56,7 +57,9 @@ const DEPOSIT_RULES: readonly Rule[] = [
     says: 'Another send was ordered, and there is no quote for it: the order is taken back.',
     when: (v) => isOrderedAgain(v) && whyNoQuote(v) !== null,
     follows: (v) =>
-      v.request.holdBackFailed ? { steps: [takeBack(v)], park: 'could_not_ask' } : { steps: [takeBack(v)], isCheck: true },
+      v.request.holdBackFailed
+        ? { steps: [takeBack(v)], park: 'could_not_ask' }
+        : { steps: [takeBack(v)], isCheck: true },
   },
   {
     name: 'untaken-pause',
@@ -174,7 +177,8 @@ const ORDER_RULES: readonly OrderRule[] = [
 ];
 
 function whyNoApproval(v: View): Cause | null {
-  if (v.known.prepared === null || !awaitsApproval(v) || v.executed === 'shown' || v.request.claim === 'void') return NOT_AWAITED;
+  if (v.known.prepared === null || !awaitsApproval(v) || v.executed === 'shown' || v.request.claim === 'void')
+    return NOT_AWAITED;
   return v.is.overdue || v.known.parked !== null ? STOPPED : null;
 }
 
@@ -252,6 +256,7 @@ export const bridgeTransferPlan: Plan = {
   ],
   rules: [...DEPOSIT_RULES, ...REFUND_RULES],
   settlement: SETTLEMENT,
+  derive: transferOf,
   orderRules: ORDER_RULES,
   whyNot,
   whyNoApproval,

@@ -23,7 +23,8 @@ export function whyNoQuote(v: View): string | null {
   const worse = quotes === 0 ? null : whyWorse(agreed, quote, inputOf(v.known).maxSlippageBps);
   if (worse !== null) return worse;
   if (isQuoted(v)) return null;
-  if (agreed.cryptoAmount === null) return 'The rate_id is no longer valid, and the figures behind it are not known here';
+  if (agreed.cryptoAmount === null)
+    return 'The rate_id is no longer valid, and the figures behind it are not known here';
   return quotes >= MAX_REQUOTES ? 'Every quote expired before it could be used' : null;
 }
 

@@ -7,15 +7,14 @@ import { REFUND_CONFIRM_MS, REFUND_WAIT_MS } from '../../engine/policies.js';
 import type { Known, Request } from '../known.js';
 import type { Rule, View } from '../plan.js';
 import { askOn, look, lookAtStatus, readInbox, readInboxOn, send, takeBack, voidOnly } from '../situation.js';
-import { mayBeSent, requestOf, view } from '../view.js';
+import { mayBeSent, requestOf } from '../view.js';
 import { otherCameIn, refundTerms, sentFacts } from './refund-terms.js';
 import { shownBeginning } from './refund-due.js';
 import { REPORT } from './report.js';
 import { endEvidence, endStepOf, isRefunded, theirsBegun, transferOf, type Transfer } from './transfer.js';
 
-/** What events say is of the deposit, whichever request is current. */
-export const transferIn = (v: View): Transfer =>
-  transferOf(v.requestPlan.name === 'deposit' ? v : view(v.known, v.plan, v.nowMs, undefined, 'deposit'));
+/** What events say is of the deposit, whichever request is current. Before the input is checked nothing is known. */
+export const transferIn = ({ own, ...v }: View): Transfer => (own as Transfer | undefined) ?? transferOf(v);
 
 export const isRefund = ({ requestPlan }: View): boolean => requestPlan.name === 'refund';
 const refundOf = (known: Known): Request => requestOf(known, 'refund');
@@ -41,8 +40,7 @@ export const isOwed = (v: View): boolean => v.executed === 'shown' && endStepOf(
 function whyNotByInput(v: View, transfer: Transfer): Cause | null {
   if (v.nowMs < theirsOverAtMs(v, transfer))
     return { code: 'service_may_refund', text: 'the deadline passed, and the service still has time to refund' };
-  if (!transfer.input.refund.auto)
-    return { code: 'refund_not_automatic', text: 'the input does not say refund.auto' };
+  if (!transfer.input.refund.auto) return { code: 'refund_not_automatic', text: 'the input does not say refund.auto' };
   const evidence = { ...endEvidence(transfer), termsStand: true, theirsBegun: theirsBegun(transfer) };
   return otherCameIn(transfer) ?? refundRefusal({ ...evidence, by: 'input' });
 }
@@ -106,7 +104,10 @@ export function whyNotAgain(v: View): Cause | null {
   if (refund?.cryptoAmount != null && amount !== refund.cryptoAmount)
     return { code: 'less_came_in', text: 'an event has come since that says that less came in' };
   if (theirsBegun(transfer) && refund?.hadTheirsBegun !== true)
-    return { code: 'service_refund_begun', text: "an event has come since that says that the service's own refund was begun" };
+    return {
+      code: 'service_refund_begun',
+      text: "an event has come since that says that the service's own refund was begun",
+    };
   return null;
 }
 
@@ -144,8 +145,12 @@ export const REFUND_RULES: readonly Rule[] = [
     when: (v) => isRefund(v) && isOver(v) && isRefunded(transferIn(v)),
     follows: (v) => {
       // A failure that the service takes back would make two of them.
-      if (v.is.inboxRead && (v.is.looked || !isLookable(v))) return { steps: [], end: { state: 'refunded', reason: null } };
-      const steps = [...(v.is.inboxRead ? [] : [readInbox(v)]), ...(v.is.looked || !isLookable(v) ? [] : [lookAgain(v)])];
+      if (v.is.inboxRead && (v.is.looked || !isLookable(v)))
+        return { steps: [], end: { state: 'refunded', reason: null } };
+      const steps = [
+        ...(v.is.inboxRead ? [] : [readInbox(v)]),
+        ...(v.is.looked || !isLookable(v) ? [] : [lookAgain(v)]),
+      ];
       return v.is.inboxAsked ? { steps, park: 'refund_failed' } : { steps, isCheck: true };
     },
   },
@@ -175,7 +180,9 @@ export const REFUND_RULES: readonly Rule[] = [
     says: 'Another send was ordered, and what has come since stands against it: the order is taken back.',
     when: (v) => isRefund(v) && v.request.claim === 'ordered' && whyNotAgain(v) !== null,
     follows: (v) =>
-      v.request.holdBackFailed ? { steps: [takeBack(v)], park: 'could_not_ask' } : { steps: [takeBack(v)], isCheck: true },
+      v.request.holdBackFailed
+        ? { steps: [takeBack(v)], park: 'could_not_ask' }
+        : { steps: [takeBack(v)], isCheck: true },
   },
   {
     name: 'refund-unconfirmed',
@@ -186,7 +193,8 @@ export const REFUND_RULES: readonly Rule[] = [
   {
     name: 'refund-follow',
     says: 'Our refund was accepted: its status is followed for an hour.',
-    when: (v) => isRefund(v) && v.executed === 'shown' && v.state.kind === 'open' && !v.is.overdue && !v.request.isOther,
+    when: (v) =>
+      isRefund(v) && v.executed === 'shown' && v.state.kind === 'open' && !v.is.overdue && !v.request.isOther,
     follows: (v) => ({ steps: askOn(v), wakeAtMs: Math.min(confirmUntilMs(v), v.known.deadlineAtMs) }),
   },
 ];

@@ -1,11 +1,9 @@
 import type { Rule, View } from '../plan.js';
 import { step } from '../situation.js';
-import { view } from '../view.js';
-import { transferOf } from './transfer.js';
+import type { Transfer } from './transfer.js';
 import type { FlowEvent } from '../../../src/protocol/messages.js';
 
-const toReport = (v: View): FlowEvent | null =>
-  transferOf(v.requestPlan.name === 'deposit' ? v : view(v.known, v.plan, v.nowMs, undefined, 'deposit')).toReport;
+const toReport = ({ own }: View): FlowEvent | null => (own as Transfer | undefined)?.toReport ?? null;
 
 export const REPORT: Rule = {
   name: 'report',

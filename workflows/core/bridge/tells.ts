@@ -1,6 +1,6 @@
 import type { Input, Known } from '../known.js';
 import type { Note, View } from '../plan.js';
-import { requestOf } from '../view.js';
+import { requestOf, view } from '../view.js';
 import { quoteInWords, whyNoQuote } from './quotes.js';
 import { isOwed, transferIn } from './refund.js';
 import { inputOf } from './transfer.js';
@@ -20,7 +20,8 @@ function ofQuote(before: Known, after: View): readonly Note[] {
   const [was, is] = [before.transfer?.quote ?? null, known.transfer?.quote ?? null];
   const notes: Note[] = [];
   // One that is too bad is none.
-  if (is !== null && is !== was && whyNoQuote(after) === null) notes.push({ code: 'quoted', detail: (was === null ? '' : 'quoted again, ') + quoteInWords(is) });
+  if (is !== null && is !== was && whyNoQuote(after) === null)
+    notes.push({ code: 'quoted', detail: (was === null ? '' : 'quoted again, ') + quoteInWords(is) });
   if (was === null && is !== null && inputOf(known).approval !== 'none')
     notes.push({
       stage: 'awaiting-approval',
@@ -46,20 +47,21 @@ function ofOrder(before: Known, { transfer }: Known): readonly Note[] {
 function ofReport(input: Input): readonly Note[] {
   if (input.is !== 'result' || input.result.of !== 'report') return [];
   const { status, outcome } = input.result;
-  if (outcome.kind === 'reported') return [{ code: 'settlement-reported', detail: `${status} reported to the service` }];
+  if (outcome.kind === 'reported')
+    return [{ code: 'settlement-reported', detail: `${status} reported to the service` }];
   if (outcome.kind === 'not-taken')
-    return [{ code: 'report-not-taken', detail: `${status} could not be reported to the service so far: ${outcome.message}` }];
+    return [
+      { code: 'report-not-taken', detail: `${status} could not be reported to the service so far: ${outcome.message}` },
+    ];
   const isByUs = outcome.httpStatus === null;
   const by = isByUs ? 'no report could be made' : `the service refused the report (${outcome.httpStatus})`;
-  return [
-    { code: 'report-refused', detail: `${status}: ${by}: ${outcome.message}`, by: isByUs ? 'flow' : 'service' },
-  ];
+  return [{ code: 'report-refused', detail: `${status}: ${by}: ${outcome.message}`, by: isByUs ? 'flow' : 'service' }];
 }
 
 function ofRefund(before: Known, input: Input, after: View): readonly Note[] {
   const { known } = after;
   const notes: Note[] = [];
-  if (!hasFailed(before) && hasFailed(known) && isOwed(after)) {
+  if (isOwed(after) && !isOwed(view(before, after.plan, after.nowMs, undefined, after.requestPlan.name))) {
     const stage = transferIn(after).failure?.facts['failureStage'] ?? 'not said';
     const detail = `failed (stage: ${stage}); waiting for its refund`;
     notes.push({ stage: 'refunding', code: 'refund-awaited', detail, by: 'service' });
@@ -74,6 +76,12 @@ function ofRefund(before: Known, input: Input, after: View): readonly Note[] {
   return notes;
 }
 
-const FAILED: readonly string[] = ['FAILED', 'CANCELLED', 'EXPIRED', 'DECLINED', 'PERMANENTLY_FAILED', 'REVERSED', 'REFUNDED'];
-
-const hasFailed = ({ events }: Known): boolean => events.some(({ event }) => event.status === 'FAILED' && event.trusted);
+const FAILED: readonly string[] = [
+  'FAILED',
+  'CANCELLED',
+  'EXPIRED',
+  'DECLINED',
+  'PERMANENTLY_FAILED',
+  'REVERSED',
+  'REFUNDED',
+];

@@ -1,7 +1,14 @@
 import type { BridgeDepositAnswer, Facts, Pin } from '../../../activities/types.js';
 import type { BridgeDeposit } from '../../../src/contract/bridge.js';
 import type { BridgeTransferInput } from '../../../src/flows/bridge-transfer.js';
-import { endingsOf, ENDINGS, endStep, refusedStep, type EndEvidence, type EndStep } from '../../../src/protocol/decisions.js';
+import {
+  endingsOf,
+  ENDINGS,
+  endStep,
+  refusedStep,
+  type EndEvidence,
+  type EndStep,
+} from '../../../src/protocol/decisions.js';
 import { isUnread, UNREADABLE, type FlowEvent } from '../../../src/protocol/messages.js';
 import { classifyOfAnyKind } from '../../../src/protocol/statuses.js';
 import { readCode } from '../../../src/readers/code.js';
@@ -66,7 +73,10 @@ export function transferOf({ known, ours, claimed }: Pick<View, 'known' | 'ours'
   const answer = answerIn(known);
   const terms = known.prepared?.steps['deposit'];
   return {
-    ...saidOf(ours.map(({ of }) => of), known.transfer?.reported ?? []),
+    ...saidOf(
+      ours.map(({ of }) => of),
+      known.transfer?.reported ?? [],
+    ),
     input: inputOf(known),
     pin: terms?.claim.pin ?? { store: '', account: '', epoch: 0 },
     flowId: terms?.claim.flowId ?? '',
@@ -148,16 +158,19 @@ export function isRefusalVetoed({ unverified }: Pick<Transfer, 'unverified'>): b
 export const theirsBegun = ({ theirRefund }: Transfer): boolean => refundBegun(theirRefund);
 
 /** What an untrusted event says besides its ending against what we would do by ourselves, and no trusted one says. */
-export function claimsMore(known: Known, ours: readonly Said[], event: FlowEvent): boolean {
+export function claimsMore(known: Known, ours: readonly Said[]): (event: FlowEvent) => boolean {
   const input = inputOf(known);
-  const said = saidOf(ours.map(({ of }) => of), []);
-  const theirs = smallest(said.cameIn, event.facts);
-  return (
+  const said = saidOf(
+    ours.map(({ of }) => of),
+    [],
+  );
+  const most = mostToRefund(input, said.cameIn);
+  const isHeld = fundsHeld({ ...said, unverified: [] }) === 'shown';
+  return (event) =>
     isUnread(event.facts) ||
     (refundBegun(theirRefundIn(event)) && !refundBegun(said.theirRefund)) ||
-    (saysPaid(event) && fundsHeld({ ...said, unverified: [] }) !== 'shown') ||
-    mostToRefund(input, theirs) !== mostToRefund(input, said.cameIn)
-  );
+    (saysPaid(event) && !isHeld) ||
+    mostToRefund(input, smallest(said.cameIn, event.facts)) !== most;
 }
 
 /** By the service or the provider. */
