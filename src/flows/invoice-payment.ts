@@ -96,6 +96,8 @@ export const invoicePaymentFlow = defineFlow({
       isGiven: (input) => input.pay === 'generated',
       decidedBy: (input) => invoiceOf(input),
       request: (input) => ({ ...invoiceOf(input), amount: toWireNumber(input.amount), referenceId: input.referenceId }),
+      // It moves nothing, and an event may be of a payment of it.
+      shownBy: [],
       factsOf: (input) =>
         factsIn({
           amount: input.amount,

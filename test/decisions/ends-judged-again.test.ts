@@ -11,6 +11,7 @@ import { until } from '../harness/until.js';
 import bankCheckout from '../kinds/bank-checkout.js';
 import {
   ended,
+  gate,
   holdReadings,
   holdVoids,
   inInbox,
@@ -97,44 +98,58 @@ describe('an end that was decided while the inbox could not be read', () => {
     await resolve(handle, 'dismiss-event');
     expect(await ended(handle)).toMatchObject({ state: 'failed', outcome: { reason: 'failed_at_service' } });
   });
+});
+
+describe('an end that the store did not carry out for a while', () => {
+  /** The flow asks a person, and goes on trying to void its claims. */
+  const withoutStore = async (handle: WorkflowHandle) => {
+    const { claims } = decisions.store;
+    const away = jest.spyOn(claims, 'voidAll').mockRejectedValue(new StoreUnavailableError('SQLITE_BUSY', 'database'));
+    await toDeadline();
+    await decisions.bench.pass(PATIENCE_MS + 2_000);
+    expect((await parked(handle)).parked?.reason).toBe('step_failed');
+    return away;
+  };
+  const shows = (referenceId: string, status: string) => {
+    invoice = () => Promise.resolve({ referenceId, status, amount: '1000.5', currency: 'KES' });
+  };
+  afterEach(() => {
+    invoice = undefined;
+  });
 
   test.each([
     ['paid', 'SUCCESSFUL'],
     ['may be about to pay', 'INITIATED'],
   ])('is none for an invoice that its customer %s meanwhile: the service is asked again', async (_, status) => {
     const { reference, handle } = await startInvoice('paid-meanwhile');
-    const away = cannotRead();
-    await toDeadline();
-    await givenUp(handle, 1, away);
-    const shows = (word: string) => {
-      const record = { referenceId: reference, status: word, amount: '1000.5', currency: 'KES' };
-      invoice = () => Promise.resolve(record);
-    };
-    shows(status);
+    const away = await withoutStore(handle);
+    shows(reference, status);
     away.mockRestore();
     if (status === 'INITIATED') {
-      expect((await parked(handle)).parked?.reason).toBe('payment_unclear');
-      shows('SUCCESSFUL');
+      await untilFlow(handle, ({ view }) => view.parked?.reason === 'payment_unclear');
+      shows(reference, 'SUCCESSFUL');
     }
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);
-    invoice = undefined;
   });
 
-  test('is none for an invoice that is ordered to be paid meanwhile, if the customer may be about to pay, and does not', async () => {
+  test('leaves nothing to be paid: an order to pay that came meanwhile is refused, and an unpaid invoice expires', async () => {
     const { reference, handle } = await startInvoice('ordered-meanwhile');
-    const away = cannotRead();
-    await toDeadline();
-    await givenUp(handle, 1, away);
-    invoice = () => Promise.resolve({ referenceId: reference, status: 'INITIATED', amount: '1000.5', currency: 'KES' });
-    const ordered = handle.executeUpdate('pay', { args: [{ ...BY, mobileMoney }] });
+    const away = await withoutStore(handle);
+    shows(reference, 'INITIATED');
+    const isRefused = expect(handle.executeUpdate('pay', { args: [{ ...BY, mobileMoney }] })).rejects.toMatchObject({
+      cause: { type: 'payment_unclear' },
+    });
+    await until('the order to be recorded', async () => {
+      const orders = await decisions.store.audit.list({ flowId: handle.workflowId, kind: 'order', limit: 10 });
+      return orders.some(({ action }) => action === 'pay');
+    });
     away.mockRestore();
-    await noted(handle, 'pay-ordered');
+    await untilFlow(handle, ({ view }) => view.parked?.reason === 'payment_unclear');
+    await isRefused;
     invoice = undefined;
-    await decisions.bench.pass(20_000);
-    expect(await ordered).toMatchObject({ kind: 'accepted' });
-    expect(await decisions.executions('payInvoice', reference)).toBe(1);
-    await handle.terminate();
+    expect(await ended(handle)).toMatchObject({ state: 'expired' });
+    expect(await decisions.executions('payInvoice', reference)).toBe(0);
   });
 });
 
@@ -177,14 +192,19 @@ describe('an order that comes while the deadline ends its flow', () => {
 
   test('to pay its invoice is refused, and nothing is sent', async () => {
     const { reference, handle } = await startInvoice('paid-late');
-    const readings = holdReadings(decisions, 2);
-    readings.letGo(0);
+    const { claims } = decisions.store;
+    const write = claims.voidAll.bind(claims);
+    const voids = gate();
+    const ending = jest.spyOn(claims, 'voidAll').mockImplementation(async (...order) => {
+      await voids.opened;
+      return write(...order);
+    });
     await toDeadline();
-    await until('its end to be checked', () => readings.begun() === 2);
+    await until('its claims to be voided', () => ending.mock.calls.length > 0);
     const isRefused = expect(handle.executeUpdate('pay', { args: [{ ...BY, mobileMoney }] })).rejects.toMatchObject({
       cause: { type: 'flow_ended' },
     });
-    readings.letGo(1);
+    voids.open();
     await isRefused;
     expect(await ended(handle)).toMatchObject({ state: 'expired' });
     expect(await decisions.executions('payInvoice', reference)).toBe(0);

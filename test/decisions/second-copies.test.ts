@@ -166,15 +166,20 @@ describe('a POST that is not the only one under its reference', () => {
     test('and which was paid before a person closes it: it is not called completed', async () => {
       const { handle } = await start('other-paid');
       isOtherPaid = true;
-      await resolve(handle, 'close-not-executed');
+      await expect(resolve(handle, 'close-not-executed')).rejects.toMatchObject({
+        cause: { type: 'decided_meanwhile' },
+      });
       await expectConflict(handle);
     });
 
     test('and which was paid before it is read: it is compared, too', async () => {
       const { reference, input } = await waiting('other-first');
-      await inInbox(decisions, `invoice-payment/${reference}`, 'SUCCESSFUL');
+      // It holds no invoice back: that moves nothing.
+      const event = await inInbox(decisions, `invoice-payment/${reference}`, 'SUCCESSFUL');
       isOtherPaid = true;
-      await expectConflict(await decisions.bench.startFlow('invoice-payment', reference, input));
+      const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+      await handle.signal('events', [event]);
+      await expectConflict(handle);
     });
   });
 

@@ -96,7 +96,7 @@ describe('a flow that has sent nothing', () => {
     const input = { referenceId: reference, currency: 'KES', amount: '1000.50', bank, ...LONG };
     const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
     await noted(handle, 'awaiting-payment');
-    const store = jest.spyOn(decisions.store.claims, 'voidAllUnsent').mockImplementation(away);
+    const store = jest.spyOn(decisions.store.claims, 'voidAll').mockImplementation(away);
     await Promise.all([expect(cancel(handle)).rejects.toMatchObject(UNKNOWN), decisions.bench.pass(READING_MS)]);
     store.mockRestore();
     expect(await cancel(handle)).toEqual({ cancelled: true });

@@ -199,14 +199,21 @@ describe('a POST that the service turned away in its own words', () => {
     ['and not executed', false],
     ['and executed nevertheless', true],
   ])(
-    '%s does not expire at its deadline if it would pay an invoice: PENDING is shown before a payment, too',
+    '%s does not expire at its deadline if it would pay an invoice, nor is it sent after that: PENDING is shown before a payment, too',
     async (_, executed) => {
-      [answers, isExecuted] = [[limited(HOUR_MS)], executed];
+      [answers, isExecuted] = [[limited(AT_DEADLINE_MS + 60_000)], executed];
       const { reference, handle } = await pay();
       await decisions.bench.control('POST', '/scenarios', { reference, ending: 'never', operation: 'payInvoice' });
       await decisions.bench.pass(AT_DEADLINE_MS);
-      expect((await parked(handle)).parked?.reason).toBe('unknown_outcome');
+      const { parked: asked } = await untilFlow(
+        handle,
+        ({ view }) => view.parked?.evidence['asked'] !== undefined,
+      ).then(({ view }) => view);
+      expect(asked).toMatchObject({ reason: 'unknown_outcome', evidence: { why: expect.any(String) } });
+      await decisions.bench.pass(120_000);
       expect(sent).toBe(1);
+      expect(await resolve(handle, 'close-not-executed')).toEqual({ accepted: true });
+      expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
     },
   );
 });

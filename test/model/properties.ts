@@ -556,7 +556,17 @@ function brokenPayOrder(before: World, after: World): string | null {
   return code === undefined || PAY_REFUSED.includes(code) ? null : `an order to pay is refused: ${code}`;
 }
 
-const PAY_REFUSED: readonly string[] = ['paid_by_another_way', 'other_request', 'flow_ended'];
+/**
+ * `claim_closed`, `payment_unclear`: the store voided the claims without an answer, or may have, and it is not known whether
+ * it was paid meanwhile.
+ */
+const PAY_REFUSED: readonly string[] = [
+  'paid_by_another_way',
+  'other_request',
+  'flow_ended',
+  'claim_closed',
+  'payment_unclear',
+];
 
 /** Where a world without faults, new events and persons comes to rest: at an end, or with a person who was asked. */
 export function brokenRest({ end, known, decision }: World): string | null {

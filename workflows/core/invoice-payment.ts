@@ -7,7 +7,7 @@ import { factsOf } from './events.js';
 import type { Input, Known, Request } from './known.js';
 import { refuse } from './orders.js';
 import type { Note, OrderRule, Ordered, Plan, Rule, Situation, View } from './plan.js';
-import { askOn, compare, unlessPaid } from './situation.js';
+import { askOn, compare, lookAtStatus, unlessPaid } from './situation.js';
 import { requestOf } from './view.js';
 
 const RULES: readonly Rule[] = [
@@ -20,11 +20,12 @@ const RULES: readonly Rule[] = [
   {
     name: 'paid-uncompared',
     says: 'It was paid, and could not be compared with what was asked for: a person decides, if that takes long.',
-    when: (v) => isPay(v) && v.executed === 'shown' && isUncompared(v) && (!v.is.hinted || v.is.looked),
+    when: (v) => isPay(v) && v.executed === 'shown' && isUncompared(v),
     follows: (v) => {
       const untilMs = (v.request.paid?.askedAtMs ?? v.request.firstSendAtMs) + v.known.patienceMs;
       const isLong = v.nowMs >= untilMs || v.is.overdue;
-      const steps = [compare(v), ...askOn(v)];
+      // An event is a hint; and while that is looked up, the invoice is read on.
+      const steps = [compare(v), ...(v.is.hinted && !v.is.looked ? [lookAtStatus(v)] : askOn(v))];
       return isLong ? { steps, park: 'conflict', about: 'uncompared' } : { steps, wakeAtMs: untilMs };
     },
   },
@@ -39,8 +40,10 @@ const RULES: readonly Rule[] = [
     says: 'The invoice is not the one that was asked for: it is not paid, and a person decides.',
     when: (v) => isUnpaidByUs(v) && isAnother(v),
     follows: (v) => {
-      const asks = v.reporting.length > 0 ? unlessPaid(v) : null;
-      return { steps: asks?.steps ?? [], park: 'duplicate_mismatch' };
+      const isReported = v.reporting.length > 0;
+      const asks = isReported ? unlessPaid(v) : null;
+      // Then it is no question any more whether it was not executed.
+      return { steps: asks?.steps ?? [], park: isReported ? 'conflict' : 'duplicate_mismatch' };
     },
   },
   {
@@ -52,7 +55,7 @@ const RULES: readonly Rule[] = [
   {
     name: 'await-order',
     says: 'It waits for the order to pay, or for a payment by another way.',
-    when: (v) => isUnpaidByUs(v) && !isOrdered(v.known) && !v.is.overdue,
+    when: (v) => isUnpaidByUs(v) && v.request.claim !== 'void' && !isOrdered(v.known) && !v.is.overdue,
     follows: (v) => ({ steps: [], wakeAtMs: v.known.deadlineAtMs }),
   },
   {
@@ -78,7 +81,7 @@ const ORDER_RULES: readonly OrderRule[] = [
   },
   {
     name: 'pay-refused',
-    says: 'An order to pay is refused if another one was given, or if it was paid by another way.',
+    says: 'An order to pay is refused if another one was given, if it was paid by another way, or if the claims are void, or may be.',
     when: ({ v, order }) => order.action === 'pay' && whyNotPay(v, order) !== null,
     follows: (o) => refuse(o, whyNotPay(o.v, o.order) ?? PAID),
   },
@@ -135,9 +138,9 @@ export const invoicePaymentPlan: Plan = {
   evidenceOf(v, reason) {
     if (reason === 'payment_unclear') return evidenceOfUnclear(v);
     if (reason === 'duplicate_mismatch' && isPay(v)) return { ...generateOf(v.known).shown.other };
-    if (reason !== 'conflict' || !isPay(v) || v.executed !== 'shown') return undefined;
-    if (isAnother(v)) return { ...generateOf(v.known).shown.other };
-    return isUncompared(v) ? evidenceOfUncompared(v) : undefined;
+    if (reason !== 'conflict' || !isPay(v)) return undefined;
+    if (isAnother(v)) return { ...generateOf(v.known).shown.other, words: wordsIn(v) };
+    return v.executed === 'shown' && isUncompared(v) ? evidenceOfUncompared(v) : undefined;
   },
 };
 
@@ -167,10 +170,11 @@ const isGenerated = ({ over, known: { prepared } }: View): boolean =>
   over.includes(GENERATE) && prepared !== null && GENERATE in prepared.steps;
 const isUncompared = (v: View): boolean => isGenerated(v) && generateOf(v.known).compared === null && !isAnother(v);
 
-function isBeingStopped({ known, is }: View, { steps }: Situation): boolean {
-  const maybeStopped = is.overdue && known.stop?.says === 'no-answer';
-  return maybeStopped || [...known.running, ...steps].some((step) => step.do === 'void');
-}
+const maybeStopped = ({ known, is }: View): boolean => is.overdue && known.stop?.says === 'no-answer';
+
+/** Of a stop that can only go on once it is known whether it was paid, it is not known when that ends. */
+const isBeingStopped = (v: View, { steps, isCheck }: Situation): boolean =>
+  (maybeStopped(v) && isCheck === true) || [...v.known.running, ...steps].some((step) => step.do === 'void');
 
 /** The service returned another invoice under this reference. */
 function isAnother(v: View): boolean {
@@ -184,11 +188,15 @@ function isPayable({ prepared }: Known): boolean {
   return pay === 'existing' || payment !== undefined;
 }
 
-function whyNotPay({ known, is }: View, { described }: Ordered['order']): Cause | null {
+function whyNotPay(v: View, { described }: Ordered['order']): Cause | null {
+  const { known, is, request } = v;
   const first = known.prepared?.steps[PAY];
   const isSame = first !== undefined && sameFingerprint(first.claim.fingerprint, described?.claim.fingerprint ?? '');
   if (first !== undefined) return isSame ? null : OTHER_ORDER;
-  return is.elsewhere ? PAID : null;
+  if (is.elsewhere) return PAID;
+  const isStopped = known.stop?.says === 'done' && known.stop.for !== 'paid';
+  if (isStopped || request.claim === 'void') return VOID;
+  return maybeStopped(v) ? MAYBE_VOID : null;
 }
 
 const OTHER_ORDER: Cause = {
@@ -198,6 +206,14 @@ const OTHER_ORDER: Cause = {
 const PAID: Cause = {
   code: PAID_BY_ANOTHER_WAY,
   text: 'The invoice is being paid in another way. This flow has sent nothing for this order',
+};
+const VOID: Cause = {
+  code: 'claim_closed',
+  text: 'The claim of the payment is void: this flow sends nothing any more',
+};
+const MAYBE_VOID: Cause = {
+  code: 'payment_unclear',
+  text: 'It is not known whether the invoice was paid, and the claim of the payment may be void',
 };
 const ORDER_LOST: Cause = {
   code: 'flow_moved_on',

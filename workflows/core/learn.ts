@@ -95,8 +95,11 @@ function gaveUp(known: Known, step: Step, nowMs: number): Known {
   if (step.do === 'order-send')
     return inNewTurn(withRequest(known, step.request, { repeat: 'unknown', maybeOrdered: true }));
   if (step.do !== 'send') return known;
-  return sent(known, step.request, { answer: 'given-up', isRepeat: false, sent: null }, nowMs);
+  const shown = { why: known.requests[step.request]?.shown.why ?? GIVEN_UP };
+  return sent(known, step.request, { answer: 'given-up', isRepeat: false, sent: null, shown }, nowMs);
 }
+
+const GIVEN_UP = 'nothing was known of it at the deadline';
 
 function takeResult(known: Known, step: Step, result: Result, nowMs: number): Known {
   const { turn, request } = step;
@@ -376,8 +379,9 @@ const isShown = (says: PaidSays | undefined): boolean => says === 'paid' || says
 
 function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }>, nowMs: number): Known {
   const { turn, stop: end = 'expired', order = null } = step;
+  const asked = step.isParked === true ? withoutUnpaid(known) : known;
   const read: Known = {
-    ...leaveEvents(takeEvents(known, result.events, nowMs), result.events),
+    ...leaveEvents(takeEvents(asked, result.events, nowMs), result.events),
     inbox: { says: 'read', askedAtMs: step.beganAtMs ?? nowMs, turn },
     stop: { for: end, says: result.isDone ? 'done' : 'not-done', turn, order },
   };
@@ -394,6 +398,12 @@ function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }
     // What turns out to have been sent is followed from now on.
     return before.claim === 'free' || before.claim === 'reserved' ? readFirst(inNewTurn(now), name, found, nowMs) : now;
   }, read);
+}
+
+/** It was tried for as long as the store was away: that nobody had paid before says nothing any more. */
+function withoutUnpaid(known: Known): Known {
+  const unpaid = Object.entries(known.requests).filter(([, { paid: found }]) => found !== null && !isShown(found.says));
+  return unpaid.reduce((now, [name]) => withRequest(now, name, { paid: null }), known);
 }
 
 function wroteAnswer(known: Known, name: string): Known {

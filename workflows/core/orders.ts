@@ -57,7 +57,7 @@ export const ORDER_RULES: readonly OrderRule[] = [
   {
     name: 'order-closed',
     says: 'The store has closed the claim as not executed: the inbox, read last, decides what follows.',
-    when: ({ v, order }) => isClosed(v, order) && !(v.is.inboxAsked && !v.is.inboxRead),
+    when: ({ v, situation, order }) => isClosed(v, order) && (situation.isCheck === true || v.is.underWay),
     follows: goesOn,
   },
   {
@@ -143,7 +143,7 @@ export const ORDER_RULES: readonly OrderRule[] = [
     says: "Nothing stands against it: the store carries it out, in the claim's own transaction.",
     when: () => true,
     follows: ({ v, order }) => {
-      if (order.action === 'close-not-executed' && isUnpaidByUs(v))
+      if (order.action === 'close-not-executed' && isUnpaidByUs(v) && v.request.sent === 'nothing')
         return { steps: [step('void', '', v.known.turn, { stop: 'closed', order: order.id })] };
       const what = STEP_OF[order.action] ?? 'last-word';
       return { steps: [step(what, v.requestPlan.name, undefined, { order: order.id })] };
@@ -158,7 +158,8 @@ export function orderRuleFor(o: Ordered, without?: string): OrderRule | undefine
 }
 
 /** The claim is closed as not executed, and nothing says otherwise. */
-const isClosed = (v: View, order: Order): boolean => order.result === 'void' && !v.is.reported;
+const isClosed = (v: View, order: Order): boolean =>
+  order.result === 'void' && !v.is.reported && v.executed !== 'shown';
 
 const STEP_OF: Readonly<Partial<Record<string, Step['do']>>> = {
   'send-again': 'order-send',
@@ -254,7 +255,7 @@ export function lastReplies(known: Known, end: End): readonly Input[] {
 
 function whyNotDone({ v, order }: Ordered): Cause {
   if (order.result === 'no-answer') return STORE_UNAVAILABLE;
-  if (order.result === 'void') return REPORTED;
+  if (order.result === 'void') return v.is.reported ? REPORTED : DECIDED;
   if (order.why !== null) return order.why;
   return { code: 'claim_closed', text: `its claim is ${v.request.claim}` };
 }

@@ -33,14 +33,13 @@ const FIRST: readonly Rule[] = [
   {
     name: 'closed-not-executed',
     says: 'A person has closed the claim as not executed, and no trusted event says otherwise: that is the end.',
-    when: (v) => closedBy(v) !== undefined && !v.is.reported,
+    when: (v) => closedBy(v) !== undefined && !v.is.reported && v.executed !== 'shown',
     follows: (v) => withOrder(endUnmoved(v, 'failed', v.requestPlan.closedAs ?? 'not_executed'), closedBy(v)),
   },
   {
     name: 'stopped',
     says: 'The store has voided all claims of the flow before anything was sent: that is the end.',
-    when: (v) =>
-      v.known.stop?.says === 'done' && !OF_ONE.includes(v.known.stop.for) && !isInTheWay(v) && !v.is.reported,
+    when: (v) => v.known.stop?.says === 'done' && isStopped(v) && !isInTheWay(v) && !v.is.reported,
     follows: (v) => ({ steps: [], end: endOfStop(v) }),
   },
   {
@@ -316,6 +315,12 @@ const withOrder = (situation: Situation, order: Order | undefined): Situation =>
   situation.end === undefined || order === undefined
     ? situation
     : { ...situation, end: { ...situation.end, order: order.id } };
+
+/** Others may have paid while the store did not answer. A person who closed it was shown that this is not known. */
+function isStopped({ known: { stop: tried }, requestPlan, request, is }: View): boolean {
+  if (tried === null || OF_ONE.includes(tried.for) || is.elsewhere) return false;
+  return requestPlan.byOthersToo !== true || tried.for === 'closed' || request.paid?.says === 'not-paid';
+}
 
 function endOfStop({ known: { stop: tried, refusal } }: View): End {
   const by = tried?.order == null ? {} : { order: tried.order };

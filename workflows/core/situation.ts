@@ -100,6 +100,8 @@ export function stop(v: View, end: StopEnd, order?: string): Situation {
   const asks = unlessPaid(v);
   if (asks !== null) return asks;
   const looksFirst = v.is.hasLookup && v.request.claim === 'reserved' && v.request.sent === 'turned-away';
+  // PENDING is shown before a payment, too: whether it was executed is unknown, and it is not sent any more.
+  if (looksFirst && v.is.stopAsked && v.requestPlan.byOthersToo === true) return { steps: [], park: 'unknown_outcome' };
   const more = {
     stop: end,
     ...(order === undefined ? {} : { order }),
