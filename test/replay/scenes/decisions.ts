@@ -101,7 +101,9 @@ export const decisions: Scenes = {
       await received(on, reference, 'COMPLETED', 'USDT');
       await refused(resolve(flow, 'mark-completed'));
       await noted(flow, 'order-refused');
-      await untilFlow(flow, ({ view }) => view.parked?.evidence['undecided'] !== undefined);
+      await parked(flow, 'event_mismatch');
+      await resolve(flow, 'dismiss-event');
+      await parked(flow, 'conflict');
       await resolve(flow, 'mark-completed');
       return flow;
     },

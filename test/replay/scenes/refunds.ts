@@ -1,4 +1,3 @@
-import { noted } from '../../harness/reports.js';
 import { overdueRefund, parked, resolve, type Scenes } from '../scene.js';
 
 /** After a failure without a refund. */
@@ -29,7 +28,8 @@ export const refunds: Scenes = {
   },
 
   'own-refund-closed-unread': {
-    ends: 'refunded',
+    ends: 'failed',
+    reason: 'closed_by_person',
     async play(on, reference) {
       const refund = `${reference}.refund`;
       await on.sandbox('/faults', { operation: 'sendCrypto', kind: 'reset-before', first: 1, reference: refund });
@@ -43,10 +43,8 @@ export const refunds: Scenes = {
         return call();
       });
       await resolve(flow, 'close-not-executed');
-      await noted(flow, 'closed-and-reported');
-      await parked(flow, 'refund_failed');
+      await parked(flow, 'step_failed');
       await on.store.inbox.match(webhook.id, { flowId: null, reference, status: null });
-      await resolve(flow, 'mark-refunded');
       return flow;
     },
   },

@@ -10,7 +10,6 @@ export const stops: Scenes = {
     async play(on, reference) {
       const flow = await on.start(reference, { approval: 'required' });
       await stage(flow, 'awaiting-approval');
-      await send(flow, trusted('DEPOSIT_CONFIRMED'));
       await flow.executeUpdate('approveQuote', { args: [{ actor: 'ada' }] });
       await stage(flow, 'tracking');
       await send(flow, completed());
@@ -59,7 +58,7 @@ export const stops: Scenes = {
       const flow = await on.start(reference, HUNDREDTH);
       await until('its claim', async () => (await on.store.claims.ofFlow(flow.workflowId)).length === 1);
       // The store does what it is asked for, and each of its answers is lost: the person is refused.
-      on.around('voidUnsent', reference, async (call) => {
+      on.around('voidAll', reference, async (call) => {
         await call();
         throw new Error('the connection was lost');
       });
