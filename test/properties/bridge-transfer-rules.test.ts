@@ -120,8 +120,7 @@ describe('an untrusted event', () => {
     claimsMore(
       answered,
       inOrder(ours).map((of) => ({ of, meaning: 'pending', differs: [] }) as unknown as Said),
-      event,
-    );
+    )(event);
 
   it('says more than its status if it would keep us from acting by ourselves, and no trusted event says that', () => {
     expect(more(claim('DEPOSIT_INITIATED', { cryptoAmount: '7.5' }))).toBe(false);
