@@ -6,38 +6,77 @@ import type * as refundDue from '../../workflows/core/bridge/refund-due.js';
 import type * as refundTerms from '../../workflows/core/bridge/refund-terms.js';
 import type * as bridgeStatuses from '../../workflows/core/bridge/statuses.js';
 import type * as transfer from '../../workflows/core/bridge/transfer.js';
-import type * as coreEvents from '../../workflows/core/events.js';
-import type * as coreLoop from '../../workflows/core/loop.js';
+import type * as events from '../../workflows/core/events.js';
+import type { Input } from '../../workflows/core/known.js';
+import type * as learns from '../../workflows/core/learn.js';
+import type * as loops from '../../workflows/core/loop.js';
+import type { Loop } from '../../workflows/core/loop.js';
+import type * as orders from '../../workflows/core/orders.js';
+import type { Said, View } from '../../workflows/core/plan.js';
 import type * as rules from '../../workflows/core/rules.js';
-import type * as evidence from '../../workflows/engine/evidence.js';
-import type { EventRules } from '../../workflows/engine/evidence.js';
-import type { Evidence } from '../../workflows/engine/event-book.js';
-import type * as flow from '../../workflows/engine/flow.js';
-import type { Flow } from '../../workflows/engine/flow.js';
-import type * as inbox from '../../workflows/engine/inbox.js';
-import type * as openPost from '../../workflows/engine/open-post.js';
-import type { Payment } from '../../workflows/engine/payment.js';
-import type * as runFlow from '../../workflows/engine/run-flow.js';
-import type * as stop from '../../workflows/engine/stop.js';
-import type * as submit from '../../workflows/engine/submit.js';
-import type * as track from '../../workflows/engine/track.js';
+import type * as situations from '../../workflows/core/situation.js';
+import type * as telling from '../../workflows/core/told.js';
+import type * as views from '../../workflows/core/view.js';
 import { replacing, type Plants } from './replaced.js';
 
-/** Events that act by other rules. */
-const handlingWith = (change: (rules: EventRules, evidence: Evidence) => Partial<EventRules>) =>
-  replacing<typeof evidence>('workflows/engine/evidence.ts', {
-    handleEvents: (honest) => (flow, known, rules) =>
-      honest.handleEvents(flow, known, { ...rules, ...change(rules, known) }),
+/** The engine without one of its rules. */
+const withoutRule = (name: string) =>
+  replacing<typeof rules>('workflows/core/rules.ts', {
+    ruleFor: (honest) => (v, without) => {
+      const rule = honest.ruleFor(v, without);
+      return rule?.name === name ? honest.ruleFor(v, name) : rule;
+    },
   });
 
-/** A flow of which one member is another. */
-const openingWith = (members: PropertyDescriptorMap) =>
-  replacing<typeof flow>('workflows/engine/flow.ts', {
-    openFlow:
+/** The same of its rules about orders. */
+const withoutOrderRule = (name: string) =>
+  replacing<typeof orders>('workflows/core/orders.ts', {
+    orderRuleFor: (honest) => (o, without) => {
+      const rule = honest.orderRuleFor(o, without);
+      return rule?.name === name ? honest.orderRuleFor(o, name) : rule;
+    },
+  });
+
+/** What follows from what is known, seen otherwise. */
+const seeing = (change: (v: View) => View) =>
+  replacing<typeof views>('workflows/core/view.ts', {
+    view:
       (honest) =>
       (...args) =>
-        Object.defineProperties(honest.openFlow(...args), members),
+        change(honest.view(...args)),
   });
+
+/** What events say, heard otherwise. */
+const hearing = (change: (said: readonly Said[]) => readonly Said[]) =>
+  replacing<typeof events>('workflows/core/events.ts', {
+    saidBy:
+      ({ saidBy }) =>
+      (...args) =>
+        change(saidBy(...args)),
+  });
+
+/** An input that is taken for another one. */
+const learning = (change: (input: Input) => Input) =>
+  replacing<typeof learns>('workflows/core/learn.ts', {
+    learn:
+      ({ learn }) =>
+      (known, input, nowMs) =>
+        learn(known, change(input), nowMs),
+  });
+
+/** The loop runs in another way. */
+const running = (change: (loop: Loop) => Loop['run']) =>
+  replacing<typeof loops>('workflows/core/loop.ts', {
+    createLoop:
+      ({ createLoop }) =>
+      (...args) => {
+        const loop = createLoop(...args);
+        return { ...loop, run: change(loop) };
+      },
+  });
+
+const isReadingOfInbox = (input: Input): input is Extract<Input, { is: 'result' }> =>
+  input.is === 'result' && input.step.do === 'read-inbox';
 
 const withoutRefunded = <Known extends { readonly proven: readonly string[] }>(known: Known): Known => ({
   ...known,
@@ -50,7 +89,7 @@ export const PATCH = 'waits-first';
 /** In the workflows, and in what their bundle shares with the rest. Evaluated in their sandbox. */
 export const plants = {
   'unread-is-unsaid': [
-    handlingWith((rules) => ({ differs: (event) => rules.differs(event).filter((fact) => fact !== 'body') })),
+    hearing((said) => said.map((one) => ({ ...one, differs: one.differs.filter((fact) => fact !== 'body') }))),
   ],
   'payment-is-no-debt': [
     replacing<typeof bridgeStatuses>('workflows/core/bridge/statuses.ts', { cryptoWasPaid: () => () => false }),
@@ -58,90 +97,57 @@ export const plants = {
   'order-against-a-trusted-event': [
     replacing<typeof legalOrders>('src/protocol/legal-orders.ts', { orderRefusal: () => () => null }),
   ],
-  'proof-of-movement-ignored': [
-    replacing<typeof decisions>('src/protocol/decisions.ts', { saysMoneyMoved: () => () => false }),
-  ],
-  'inbox-counts-as-read': [
-    replacing<typeof inbox>('workflows/engine/inbox.ts', {
-      readInbox:
-        (honest) =>
-        async (...args) => {
-          await honest.readInbox(...args);
-          return true;
+  'end-without-the-inbox': [
+    replacing<typeof situations>('workflows/core/situation.ts', {
+      endUnmoved:
+        ({ endUnmoved }) =>
+        (v, state, reason) => {
+          const situation = endUnmoved(v, state, reason);
+          const isForInbox = situation.steps.some((step) => step.do === 'read-inbox');
+          return isForInbox ? { steps: [], end: { state, reason } } : situation;
         },
     }),
   ],
-  'ordered-inside-the-window': [
-    replacing<typeof openPost>('workflows/engine/open-post.ts', { whyTooEarly: () => () => null }),
+  'inbox-counts-as-read': [
+    learning((input) =>
+      isReadingOfInbox(input) && input.result.of === 'no-answer'
+        ? { ...input, result: { of: 'read-inbox', events: [] } }
+        : input,
+    ),
   ],
-  'refused-stop-voids': [
-    replacing<typeof stop>('workflows/engine/stop.ts', {
-      tryStop: (honest) => async (flow, state, order) => {
-        await honest.whyMaybeSent(flow, state);
-        return honest.tryStop(flow, state, order);
-      },
+  'ordered-inside-the-window': [withoutOrderRule('order-too-early')],
+  'cancel-without-asking': [
+    replacing<typeof situations>('workflows/core/situation.ts', {
+      stop:
+        ({ stop }) =>
+        (v, ...more) => {
+          const { byOthersToo: _asked, ...requestPlan } = v.requestPlan;
+          return stop({ ...v, requestPlan }, ...more);
+        },
     }),
   ],
-  'promised-cancel-fails': [
-    replacing<typeof runFlow>('workflows/engine/run-flow.ts', {
-      runFlow: (honest) => (kind, input, carried, story) =>
-        honest.runFlow(kind, input, carried, (flow) =>
-          story(flow)
-            .catch((error: unknown) => {
-              // Its own end is that of the stop.
-              if ((error as { readonly outcome?: unknown }).outcome !== flow.stop) flow.stop = null;
-              throw error;
-            })
-            .then((outcome) => {
-              flow.stop = null;
-              return outcome;
-            }),
-        ),
-    }),
-    replacing<typeof stop>('workflows/engine/stop.ts', {
-      tryStop: (honest) => async (flow, state, order) => {
-        const why = await honest.tryStop(flow, state, order);
-        if (flow.isEnding) flow.stop = null;
-        return why;
-      },
-    }),
-  ],
-  'stop-over-an-order': [
-    replacing<typeof stop>('workflows/engine/stop.ts', {
-      tryStop: (honest) => (flow, state, order) => {
-        const seen = new Proxy(flow, {
-          get: (target, name: keyof Flow) => (name === 'resolution' ? null : target[name]),
-          set: (target, name, value) => Reflect.set(target, name, value),
-        });
-        return honest.tryStop(seen, state, order);
-      },
+  'any-end-is-a-cancel': [
+    replacing<typeof orders>('workflows/core/orders.ts', {
+      lastReplies:
+        ({ lastReplies }) =>
+        (known, end) =>
+          lastReplies(known, { ...end, state: 'cancelled' }),
     }),
   ],
   'refund-closed-against-another': [
-    replacing<typeof submit>('workflows/engine/submit.ts', {
-      submit: (honest) => (flow, post) => {
-        const trusted = () => (flow.evidence().mismatches.length > 0 ? 'nothing' : post.trusted());
-        const members = { ...Object.getOwnPropertyDescriptors(post), trusted: { value: trusted, enumerable: true } };
-        return honest.submit(flow, Object.defineProperties({} as typeof post, members));
-      },
-    }),
+    seeing((v) => ({ ...v, is: { ...v.is, reported: v.is.reported && v.mismatches.length === 0 } })),
   ],
-  'repeat-against-what-came-meanwhile': [
-    replacing<typeof decisions>('src/protocol/decisions.ts', { maySend: () => () => true }),
-  ],
-  'refusal-against-an-untrusted-success': [
-    replacing<typeof track>('workflows/engine/track.ts', {
-      isVetoed:
-        ({ isVetoed }) =>
-        (payment, plan) =>
-          isVetoed(payment, plan),
-    }),
-  ],
-  'failure-not-judged-again': [
-    openingWith({ overtaken: { get: () => () => Promise.resolve(null), set: () => undefined } }),
+  'repeat-against-what-came-meanwhile': [withoutRule('refund-and-settled')],
+  'refusal-against-an-untrusted-success': [withoutRule('failed-vetoed')],
+  'last-reading-is-dropped': [
+    learning((input) =>
+      isReadingOfInbox(input) && input.result.of === 'read-inbox'
+        ? { ...input, result: { ...input.result, events: [] } }
+        : input,
+    ),
   ],
   'failure-of-another-payer': [
-    replacing<typeof coreEvents>('workflows/core/events.ts', {
+    replacing<typeof events>('workflows/core/events.ts', {
       wordsFor:
         ({ wordsFor }) =>
         (plan, { byOthersToo: _byOthersToo, ...requestPlan }, request) =>
@@ -157,40 +163,45 @@ export const plants = {
           return isAnnounced && fundsHeld(failed) === 'shown' ? 'shown' : 'absent';
         },
     }),
-    replacing<typeof decisions>('src/protocol/decisions.ts', { saysMoneyMoved: () => () => false }),
   ],
-  'wait-without-a-deadline': [openingWith({ deadlinePassed: { get: () => false } })],
+  'wait-without-a-deadline': [
+    replacing<typeof views>('workflows/core/view.ts', {
+      view:
+        (honest) =>
+        (known, plan, nowMs, planted, ...more) =>
+          honest.view(known, plan, nowMs, { ...planted, overdue: false }, ...more),
+    }),
+  ],
   'known-word-is-new': [
-    handlingWith((rules) => ({
-      apply: (event) => {
-        rules.apply(event);
-        return true;
-      },
-    })),
+    replacing<typeof telling>('workflows/core/told.ts', {
+      eventResults:
+        ({ eventResults }) =>
+        (plan, known, nowMs) => {
+          const isTrusted = (id: string) => known.events.some(({ event }) => event.id === id && event.trusted);
+          const results = Object.entries(eventResults(plan, known, nowMs));
+          return Object.fromEntries(
+            results.map(([id, result]) => [id, result === 'duplicate' && isTrusted(id) ? 'applied' : result]),
+          );
+        },
+    }),
   ],
   'last-write-wins': [
-    handlingWith((rules, known) => ({
-      apply: (event) => {
-        const isNew = rules.apply(event);
-        const payment = known as Partial<Payment>;
-        if (isNew && payment.provenMeanings !== undefined) payment.provenMeanings = payment.provenMeanings.slice(-1);
-        return isNew;
-      },
-    })),
+    hearing((said) => {
+      const last = said.findLastIndex(({ of }) => of.event.trusted);
+      return said.map((one, index) => (one.of.event.trusted && index < last ? { ...one, meaning: 'pending' } : one));
+    }),
   ],
   'random-in-a-workflow': [
-    replacing<typeof runFlow>('workflows/engine/run-flow.ts', {
-      runFlow: (honest) => (kind, input, carried, story) =>
-        honest.runFlow(kind, input, carried, async (flow) => {
-          const outcome = await story(flow);
-          if (!workflowInfo().unsafe.isReplaying) await condition(() => false, 1);
-          return outcome;
-        }),
+    running((loop) => async () => {
+      const end = await loop.run();
+      if (!workflowInfo().unsafe.isReplaying) await condition(() => false, 1);
+      return end;
     }),
   ],
   'nothing-is-claimed': [
     replacing<typeof transfer>('workflows/core/bridge/transfer.ts', {
       endEvidence: (honest) => (known) => ({ ...honest.endEvidence(known), claimed: [] }),
+      endStepOf: (honest) => (known) => honest.endStepOf({ ...known, unverified: [] }),
     }),
   ],
   'unknown-is-not-executed': [
@@ -212,37 +223,21 @@ export const plants = {
   ],
   'refund-as-announced': [
     replacing<typeof refundTerms>('workflows/core/bridge/refund-terms.ts', {
-      refundTerms: (honest) => (flow, known) => {
+      refundTerms: (honest) => (known) => {
         const { deposit, input } = known;
         const announced = deposit?.refund?.cryptoAmount;
         const cameIn = wantedOf(input);
-        if (deposit?.refund == null || announced == null || cameIn === undefined)
-          return honest.refundTerms(flow, known);
+        if (deposit?.refund == null || announced == null || cameIn === undefined) return honest.refundTerms(known);
         const asked = { ...known, deposit: { ...deposit, refund: { ...deposit.refund, cryptoAmount: cameIn } } };
-        const terms = honest.refundTerms(flow, asked);
-        return typeof terms === 'string' || 'code' in terms ? terms : { ...terms, cryptoAmount: announced };
+        const terms = honest.refundTerms(asked);
+        return 'code' in terms ? terms : { ...terms, cryptoAmount: announced };
       },
     }),
   ],
   'next-release': [
-    replacing<typeof runFlow>('workflows/engine/run-flow.ts', {
-      runFlow: (honest) => (kind, input, carried, story) =>
-        honest.runFlow(kind, input, carried, async (flow) => {
-          if (patched(PATCH)) await sleep(1);
-          return story(flow);
-        }),
-    }),
-    replacing<typeof coreLoop>('workflows/core/loop.ts', {
-      createLoop:
-        (honest) =>
-        (...args) => {
-          const loop = honest.createLoop(...args);
-          const run = async () => {
-            if (patched(PATCH)) await sleep(1);
-            return loop.run();
-          };
-          return { ...loop, run };
-        },
+    running((loop) => async () => {
+      if (patched(PATCH)) await sleep(1);
+      return loop.run();
     }),
   ],
 } satisfies Plants;

@@ -1,33 +1,50 @@
 import { describe, expect, it } from '@jest/globals';
+import type { FlowPreparation } from '../../activities/types.js';
 import { UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
+import { bridgeTransferPlan } from '../../workflows/core/bridge/plan.js';
 import {
-  depositClaim,
+  amountDiffers,
+  claimsMore,
   endEvidence,
-  handleTransferEvents,
+  endStepOf,
+  factsOfDeposit,
   isRefunded,
-  isVetoed,
   knownFacts,
-  owesNothing,
-  refundClaim,
-  rulesOf,
+  saidOf,
+  theirsBegun,
   whatArrived,
-  type Transfer,
 } from '../../workflows/core/bridge/transfer.js';
+import { saidBy } from '../../workflows/core/events.js';
+import { newKnown, NOT_SENT, type Known, type Request } from '../../workflows/core/known.js';
+import { learn } from '../../workflows/core/learn.js';
+import type { Said } from '../../workflows/core/plan.js';
+import { view } from '../../workflows/core/view.js';
 import { trusted } from '../harness/inputs.js';
-import { flowOfTransfer, knownTransfer, seen } from './known-transfer.js';
+import { knownTransfer, seen } from './known-transfer.js';
 
 const claim = (status: string | null, facts: Record<string, string> = {}): FlowEvent =>
   trusted('', { status, facts, trusted: false, proof: null });
 const settled = (status: string) => trusted(status, { source: 'settlement', proof: 'signature' });
 const early = { failure: trusted('FAILED', { facts: { failureStage: 'deposit' } }), statuses: seen('FAILED') };
 
-/** Applies trusted events as the flow does, one after the other; each result is whether it said something new. */
-function applied(...events: readonly FlowEvent[]) {
-  const transfer = knownTransfer();
-  const { flow, notes } = flowOfTransfer();
-  const results = events.map((event) => rulesOf(flow, transfer).apply(event));
-  return { transfer, results, notes };
+/** Each a second after the one before. */
+const inOrder = (events: readonly FlowEvent[]) => events.map((event, index) => ({ event, atMs: 1_000 * (index + 1) }));
+const said = (...events: readonly FlowEvent[]) => saidOf(inOrder(events), []);
+
+const TIMES = { timeScale: 1, patienceMs: 1, settleMs: 1, graceMs: 0, deadlineMs: 1_000_000 };
+const { input } = knownTransfer();
+const ANSWER = { kotani_reference_id: 'service-1', status: 'PENDING', payment_hash: 'ab12' };
+
+/** A flow whose input was checked, and that knows this of its deposit. */
+function checked(deposit: Partial<Request> = {}): Known {
+  const known = newKnown(['deposit', 'refund'], TIMES, 0);
+  const prepared = { input, steps: { deposit: { claim: {}, facts: {}, fixed: {} } } } as unknown as FlowPreparation;
+  return { ...known, input: 'valid', prepared, requests: { ...known.requests, deposit: { ...NOT_SENT, ...deposit } } };
 }
+
+const told = (known: Known, ...events: readonly FlowEvent[]): Known =>
+  events.reduce((now, event) => learn(now, { is: 'event', event }, 1_000), known);
+const answered = checked({ claim: 'answered', answer: 'accepted', shown: { ...NOT_SENT.shown, answer: ANSWER } });
 
 describe('what is known about the ending of a transfer', () => {
   it('is what trusted events prove, what the others claim, and whether the crypto was paid', () => {
@@ -57,67 +74,88 @@ describe('what is known about the ending of a transfer', () => {
       expect(isRefunded(knownTransfer({ statuses }))).toBe(false);
   });
 
-  it('owes nothing only after a failure of an early stage, against which there is nothing', () => {
-    expect(owesNothing(knownTransfer(early))).toBe(true);
-    const differing = { event: trusted('COMPLETED'), differs: ['amount'] };
-    expect(owesNothing(knownTransfer({ ...early, mismatches: [differing] }))).toBe(false);
-    expect(owesNothing(knownTransfer({ ...early, unverified: [claim('COMPLETED')] }))).toBe(false);
-    expect(owesNothing(knownTransfer({ ...early, statuses: seen('FAILED', 'SETTLING') }))).toBe(false);
-    for (const word of ['COMPLETED', 'REFUNDED', 'SETTLING'] as const)
-      expect(owesNothing(knownTransfer({ statuses: seen(word) }))).toBe(false);
+  it('says that the service has begun its own refund by a word that is not about a later one', () => {
+    expect(theirsBegun(knownTransfer())).toBe(false);
+    expect(theirsBegun(knownTransfer({ theirRefund: { refundStatus: 'PENDING' } }))).toBe(false);
+    expect(theirsBegun(knownTransfer({ theirRefund: { refundStatus: 'PENDING, SENT' } }))).toBe(true);
+  });
+
+  it('lets the flow end as failed only after a failure of an early stage, against which no event stands', () => {
+    const failed = { do: 'end', as: 'failed' };
+    expect(endStepOf(knownTransfer(early))).toEqual(failed);
+    expect(endStepOf(knownTransfer({ ...early, unverified: [claim('DEPOSIT_CONFIRMED')] }))).toEqual(failed);
+    expect(endStepOf(knownTransfer({ ...early, unverified: [claim('COMPLETED')] }))).toMatchObject({ do: 'park' });
+    // The crypto was paid, or may have been.
+    for (const more of [{ statuses: seen('FAILED', 'SETTLING') }, { unverified: [claim('SETTLING')] }])
+      expect(endStepOf(knownTransfer({ ...early, ...more }))).toEqual({ do: 'refund' });
+  });
+
+  it('is a debt after any other failure, whatever untrusted events claim, and an end after a completion or a refund', () => {
+    const unverified = [claim('COMPLETED'), claim('FAILED'), claim('REFUNDED')];
+    const stepOf = (statuses: ReturnType<typeof seen>) => endStepOf(knownTransfer({ statuses, unverified }));
+    expect(stepOf(seen('FAILED'))).toEqual({ do: 'refund' });
+    expect(stepOf(seen('COMPLETED'))).toEqual({ do: 'end', as: 'completed' });
+    expect(stepOf(seen('FAILED', 'REFUNDED'))).toEqual({ do: 'end', as: 'refunded' });
+    expect(stepOf(seen('COMPLETED', 'REFUNDED'))).toMatchObject({ do: 'park' });
+    for (const statuses of [seen(), seen('SETTLING')]) expect(stepOf(statuses)).toEqual({ do: 'wait' });
   });
 });
 
 describe('an untrusted event', () => {
   it('vetoes the failure by a refused deposit if it claims another ending or cannot be read, and only that', () => {
-    const vetoed = (isRefused: boolean, ...unverified: FlowEvent[]) =>
-      isVetoed(knownTransfer({ unverified }), isRefused);
+    const vetoes = (deposit: Partial<Request>, ...events: readonly FlowEvent[]) =>
+      view(told(checked(deposit), ...events), bridgeTransferPlan, 2_000, undefined, 'deposit').is.vetoed;
     const unclear = claim('SETTLING', { body: UNREADABLE });
     const harmless = [claim('DEPOSIT_INITIATED'), claim('FAILED'), claim(null)];
-    expect(vetoed(true, ...harmless)).toBe(false);
+    const refused = { claim: 'rejected', answer: 'rejected' } as const;
+    expect(vetoes(refused, ...harmless)).toBe(false);
     for (const against of [claim('COMPLETED'), claim('REFUNDED'), unclear]) {
-      expect(vetoed(true, ...harmless, against)).toBe(true);
+      expect(vetoes(refused, ...harmless, against)).toBe(true);
       // Nothing has failed yet.
-      expect(vetoed(false, ...harmless, against)).toBe(false);
-      expect(isVetoed(knownTransfer({ unverified: [against] }))).toBe(false);
+      expect(vetoes({ claim: 'sending', answer: 'unknown' }, ...harmless, against)).toBe(false);
     }
   });
 
-  it('vetoes no other end than a failure that owes nothing', () => {
-    const unverified = [claim('COMPLETED')];
-    expect(isVetoed(knownTransfer({ ...early, unverified }))).toBe(true);
-    expect(isVetoed(knownTransfer({ statuses: seen('FAILED'), unverified }))).toBe(false);
-    expect(isVetoed(knownTransfer({ statuses: seen('COMPLETED'), unverified: [claim('FAILED')] }))).toBe(false);
+  const more = (event: FlowEvent, ...ours: readonly FlowEvent[]): boolean =>
+    claimsMore(
+      answered,
+      inOrder(ours).map((of) => ({ of, meaning: 'pending', differs: [] }) as unknown as Said),
+    )(event);
+
+  it('says more than its status if it would keep us from acting by ourselves, and no trusted event says that', () => {
+    expect(more(claim('DEPOSIT_INITIATED', { cryptoAmount: '7.5' }))).toBe(false);
+    expect(more(claim('FAILED', { refundStatus: 'PENDING' }))).toBe(false);
+    // The crypto was paid; the service has begun its own refund; less came in; it cannot be read.
+    expect(more(claim('SETTLING'))).toBe(true);
+    expect(more(claim('FAILED', { refundStatus: 'SENT' }))).toBe(true);
+    expect(more(claim('REFUNDING'))).toBe(true);
+    expect(more(claim('DEPOSIT_INITIATED', { cryptoAmount: '5' }))).toBe(true);
+    expect(more(claim('X', { cryptoAmount: UNREADABLE }))).toBe(true);
+    expect(more(claim('X', { body: UNREADABLE }))).toBe(true);
   });
 
-  const claimed = (event: FlowEvent, more: Parameters<typeof knownTransfer>[0] = {}) =>
-    rulesOf(flowOfTransfer().flow, knownTransfer(more)).claims?.(event);
-
-  it('claims by name what would keep us from acting by ourselves, and is no trusted word yet', () => {
-    expect(claimed(claim('DEPOSIT_INITIATED', { cryptoAmount: '7.5' }))).toEqual([]);
-    expect(claimed(claim('SETTLING'))).toEqual(['paid']);
-    expect(claimed(claim('FAILED', { refundStatus: 'SENT' }))).toEqual(['refund begun']);
-    expect(claimed(claim('DEPOSIT_INITIATED', { cryptoAmount: '5' }))).toEqual(['less came in']);
-    expect(claimed(claim('X', { cryptoAmount: UNREADABLE }))).toEqual(['less came in']);
-    expect(claimed(claim('X', { body: UNREADABLE }))).toEqual(['anything: it cannot be read', 'paid']);
-  });
-
-  it('claims nothing that a trusted event proves', () => {
+  it('says nothing more if a trusted event says as much', () => {
     const begun = claim('FAILED', { refundStatus: 'SENT' });
-    expect(claimed(begun, { theirRefund: { refundStatus: 'COMPLETED' } })).toEqual([]);
-    expect(claimed(begun, { theirRefund: { refundStatus: 'PENDING' } })).toEqual(['refund begun']);
-    expect(claimed(claim('REFUNDING'))).toEqual(['refund begun']);
-    expect(claimed(claim('SETTLING'), { statuses: seen('PAYMENT_SENT') })).toEqual([]);
-    expect(claimed(claim('SETTLING'), { unverified: [claim('PAYMENT_SENT')] })).toEqual(['paid']);
-    expect(claimed(claim('X', { cryptoAmount: '5' }), { cameIn: { cryptoAmount: '5' } })).toEqual([]);
+    expect(more(begun, trusted('SETTLING', { facts: { refundStatus: 'COMPLETED' } }))).toBe(false);
+    expect(more(begun, trusted('SETTLING', { facts: { refundStatus: 'PENDING' } }))).toBe(true);
+    expect(more(claim('SETTLING'), trusted('PAYMENT_SENT'))).toBe(false);
+    expect(more(claim('SETTLING'), trusted('DEPOSIT_CONFIRMED'))).toBe(true);
+    const less = { cryptoAmount: '5' };
+    expect(more(claim('X', less), trusted('SETTLING', { facts: less }))).toBe(false);
+    expect(more(claim('X', less), trusted('SETTLING', { facts: { cryptoAmount: '6' } }))).toBe(true);
+  });
+
+  it('of a status that is known by now counts on as long as it says more', () => {
+    const claimedIn = (event: FlowEvent) =>
+      view(told(answered, trusted('DEPOSIT_CONFIRMED'), event), bridgeTransferPlan, 2_000).claimed.length;
+    expect(claimedIn(claim('DEPOSIT_CONFIRMED'))).toBe(0);
+    expect(claimedIn(claim('DEPOSIT_CONFIRMED', { cryptoAmount: '5' }))).toBe(1);
   });
 });
 
 describe('an event of a transfer', () => {
   it('is compared with what was asked for, what the service answered, and the reference that it gave', () => {
-    const deposit = { ...knownTransfer().deposit, paymentHash: 'ab12' } as Transfer['deposit'];
-    const rules = rulesOf(flowOfTransfer().flow, knownTransfer({ deposit }));
-    const known = {
+    const facts = {
       chain: 'CELO',
       token: 'USDC',
       settlementAmount: '100',
@@ -126,16 +164,16 @@ describe('an event of a transfer', () => {
       paymentHash: 'ab12',
       cryptoAmount: '7.5',
     };
-    expect(rules.known()).toStrictEqual(known);
+    expect(factsOfDeposit(answered)).toStrictEqual(facts);
     // A person sees both sides of it.
-    expect(rules.shown?.()).toEqual({ ...known, amount: '1000.5 KES, 100 ZAR' });
-    expect(rulesOf(flowOfTransfer().flow, knownTransfer({ deposit: null })).known()).not.toHaveProperty('paymentHash');
+    expect(bridgeTransferPlan.shownFacts?.(answered)).toEqual({ ...facts, amount: '1000.5 KES, 100 ZAR' });
+    expect(factsOfDeposit(checked())).not.toHaveProperty('paymentHash');
   });
 
   it('is compared with nothing that is not known, and with our own payment hash before the answered one', () => {
-    const input = { ...knownTransfer().input, crypto_payment: { payment_hash: 'ours', amount_msat: '7' } };
+    const ours = { ...input, crypto_payment: { payment_hash: 'ours', amount_msat: '7' } };
     const unknown = { serviceReference: null, paymentHash: 'theirs' };
-    expect(knownFacts(input as never, unknown)).toStrictEqual({
+    expect(knownFacts(ours as never, unknown)).toStrictEqual({
       chain: 'CELO',
       token: 'USDC',
       settlementAmount: '100',
@@ -160,76 +198,66 @@ describe('an event of a transfer', () => {
     [{ amount: '1', currency: 'USD' }, []],
     [{ body: UNREADABLE, token: 'USDT', amount: '1', currency: 'KES' }, ['body', 'token', 'amount']],
   ])('with %j differs in %j', (facts, differs) => {
-    expect(rulesOf(flowOfTransfer().flow, knownTransfer()).differs(trusted('SETTLING', { facts }))).toEqual(differs);
+    const [deposit] = bridgeTransferPlan.requests;
+    const known = told(answered, trusted('SETTLING', { facts }));
+    const compared = deposit === undefined ? [] : saidBy(bridgeTransferPlan, deposit, known, factsOfDeposit(known));
+    expect(compared.map((one) => one.differs)).toEqual([differs]);
   });
 
-  it('was seen before if one of its status was', () => {
-    const rules = rulesOf(flowOfTransfer().flow, knownTransfer({ statuses: seen('SETTLING', 'DEPOSIT_CONFIRMED') }));
-    expect(['SETTLING', 'DEPOSIT_CONFIRMED', 'COMPLETED'].map((word) => rules.seen(trusted(word)))).toEqual([
-      true,
-      true,
-      false,
-    ]);
+  it('with an amount in the currency of both sides may mean either of them', () => {
+    const both = { ...input, source_currency: 'ZAR' } as const;
+    for (const amount of [input.amount, input.settlement.amount])
+      expect(amountDiffers(both, { amount, currency: 'ZAR' })).toBe(false);
+    expect(amountDiffers(both, { amount: '1', currency: 'ZAR' })).toBe(true);
   });
 
-  it('is noted once with its source, and a repeat adds nothing', () => {
-    const confirmed = trusted('PAYMENT_CONFIRMED');
-    const { results, notes, transfer } = applied(confirmed, settled('COMPLETED'), confirmed);
-    expect(results).toEqual([true, true, false]);
-    expect(notes).toEqual([
-      ['event-applied', 'service'],
-      ['event-applied', 'provider'],
-    ]);
-    expect(transfer.statuses).toEqual(seen('PAYMENT_CONFIRMED', 'COMPLETED'));
-  });
-
-  it('of an unknown word is kept, proves no status, and counts for how much came in', () => {
+  it('of an unknown word proves no status, and counts for how much came in', () => {
     const strange = trusted('CRYPTO_COUNTED', { facts: { cryptoAmount: '5' } });
-    const { results, notes, transfer } = applied(strange, trusted('', { status: null }));
-    expect(results).toEqual([true, true]);
-    expect(notes.map(([code]) => code)).toEqual(['status-unknown', 'status-unknown']);
-    expect(transfer).toMatchObject({ statuses: seen(), cameIn: { cryptoAmount: '5' } });
+    expect(said(strange, trusted('', { status: null }))).toMatchObject({
+      statuses: seen(),
+      cameIn: { cryptoAmount: '5' },
+    });
   });
 
   it('leaves a failure with the facts of all of them, from the moment of the first one', () => {
     const first = trusted('FAILED', { facts: { failureStage: 'payout' } });
-    const said = { facts: { refundAnnounced: 'true', failureStage: 'payout' } };
-    const before = Date.now();
-    const { results, transfer, notes } = applied(
-      first,
-      trusted('FAILED', said),
-      trusted('FAILED', said),
-      trusted('SETTLING'),
-    );
-    expect(results).toEqual([true, true, false, true]);
-    expect(notes).toHaveLength(3);
-    expect(transfer.failure).toEqual({ ...first, facts: said.facts });
-    expect(transfer.failedAtMs).toBeGreaterThanOrEqual(before);
-    const known = knownTransfer({ failedAtMs: 5 });
-    rulesOf(flowOfTransfer().flow, known).apply(first);
-    expect(known.failedAtMs).toBe(5);
-    expect(applied(trusted('COMPLETED', said), trusted('SETTLING', said)).transfer.failure).toBeNull();
-    // It says one thing that is new beside another that is not.
-    expect(applied(trusted('FAILED', said), first).results).toEqual([true, false]);
+    const facts = { refundAnnounced: 'true', failureStage: 'payout' };
+    const again = trusted('FAILED', { facts });
+    const after = said(trusted('SETTLING'), first, again, again);
+    expect(after).toMatchObject({
+      failure: { ...first, facts },
+      failedAtMs: 2_000,
+      statuses: seen('SETTLING', 'FAILED'),
+    });
+    expect(said(trusted('COMPLETED', { facts }), trusted('SETTLING', { facts }))).toMatchObject({
+      failure: null,
+      failedAtMs: null,
+    });
+  });
+
+  it("leaves what any of them says of the service's own refund, each word once", () => {
+    const word = (status: string, refundStatus: string) => trusted(status, { facts: { refundStatus } });
+    const { theirRefund } = said(word('FAILED', 'PENDING'), word('SETTLING', 'SENT'), word('FAILED', 'SENT'));
+    expect(theirRefund).toEqual({ refundStatus: 'PENDING, SENT' });
   });
 
   it('leaves the facts of a first COMPLETED about what arrived, and those of no other status', () => {
     const completed = (facts: Record<string, string>) => trusted('COMPLETED', { facts });
-    const { transfer } = applied(
+    const { completion } = said(
       trusted('SETTLING', { facts: { settlementCurrency: 'KES' } }),
       completed({ settlementAmount: '90' }),
       completed({ settlementAmount: '80', settlementCurrency: 'ZAR' }),
     );
-    expect(transfer.completion).toEqual({ settlementAmount: '90', settlementCurrency: 'ZAR' });
+    expect(completion).toEqual({ settlementAmount: '90', settlementCurrency: 'ZAR' });
   });
 
   it("is to be reported if it is the provider's ending, and the service knows none as high", () => {
-    expect(applied(settled('SETTLING')).transfer.toReport).toBeNull();
-    expect(applied(trusted('COMPLETED')).transfer.toReport).toBeNull();
-    expect(applied(trusted('REFUNDED'), settled('FAILED')).transfer.toReport).toBeNull();
-    expect(applied(trusted('COMPLETED'), settled('COMPLETED')).transfer.toReport).toBeNull();
+    expect(said(settled('SETTLING')).toReport).toBeNull();
+    expect(said(trusted('COMPLETED')).toReport).toBeNull();
+    expect(said(trusted('REFUNDED'), settled('FAILED')).toReport).toBeNull();
+    expect(said(trusted('COMPLETED'), settled('COMPLETED')).toReport).toBeNull();
     const failed = settled('FAILED');
-    expect(applied(trusted('SETTLING'), failed).transfer.toReport).toBe(failed);
+    expect(said(trusted('SETTLING'), failed).toReport).toBe(failed);
   });
 
   it('is reported as the highest ending of those that the provider gave, in any order', () => {
@@ -238,22 +266,14 @@ describe('an event of a transfer', () => {
       [failed, refunded],
       [refunded, failed],
     ])
-      expect(applied(...events).transfer.toReport).toBe(refunded);
+      expect(said(...events).toReport).toBe(refunded);
   });
 
-  it("is known to the service if it came from the service itself, and not by the provider's word", () => {
-    const { transfer } = applied(trusted('SETTLING'), settled('COMPLETED'));
-    expect(transfer.serviceKnows).toEqual(seen('SETTLING'));
-  });
-
-  it('acts on the transfer from the moment on in which its events are handled', () => {
-    const transfer = knownTransfer();
-    const { flow } = flowOfTransfer();
-    let absorb: (event: FlowEvent) => unknown = () => undefined;
-    Object.assign(flow, { book: { absorbWith: (given: typeof absorb) => (absorb = given) } });
-    handleTransferEvents(flow, transfer);
-    expect(absorb(trusted('COMPLETED'))).toBe('applied');
-    expect(transfer).toMatchObject({ proven: true, statuses: seen('COMPLETED') });
+  it('is to be reported no more once it was, and a higher ending is', () => {
+    const [failed, refunded] = [settled('FAILED'), settled('REFUNDED')];
+    expect(saidOf(inOrder([failed]), ['FAILED']).toReport).toBeNull();
+    expect(saidOf(inOrder([failed, refunded]), ['FAILED']).toReport).toBe(refunded);
+    expect(saidOf(inOrder([refunded, failed]), ['REFUNDED']).toReport).toBeNull();
   });
 });
 
@@ -273,20 +293,9 @@ describe('the sentence about what arrived', () => {
   });
 
   it('takes a bare amount for neither side if both have its currency', () => {
-    const input = { source_currency: 'ZAR' };
-    expect(whatArrived(knownTransfer({ input, completion: { amount: '90', currency: 'ZAR' } }))).toBe(
+    const both = { source_currency: 'ZAR' };
+    expect(whatArrived(knownTransfer({ input: both, completion: { amount: '90', currency: 'ZAR' } }))).toBe(
       'The recipient was paid.',
     );
-  });
-});
-
-describe('the claims of a transfer', () => {
-  it('are that of its deposit, and that of a refund under a reference of its own', () => {
-    const { flow } = flowOfTransfer();
-    const flowId = 'bridge-transfer/r-1';
-    const deposit = { operation: 'createBridgeDeposit', reference: 'r-1', flowId, pin: 'pin-1' };
-    expect(depositClaim(flow, knownTransfer())).toEqual({ ...deposit, fingerprint: 'fingerprint-1' });
-    const refund = { operation: 'sendCrypto', reference: 'r-1.refund', flowId, pin: 'pin-1' };
-    expect(refundClaim(flow, knownTransfer())).toEqual({ ...refund, fingerprint: '' });
   });
 });

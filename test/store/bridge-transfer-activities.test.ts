@@ -21,37 +21,51 @@ const activities = (service: Replaced['service'] = {}, more: Replaced = {}) =>
 const parsed = (reference: string, more: object = {}) =>
   BridgeTransferInput.parse(transferInput(reference, { ...more }));
 
-describe('prepareBridgeTransfer', () => {
+describe('checkBridgeTransfer', () => {
   withTemporaryStore((opened) => (store = opened));
   const orderOf = (more: Record<string, unknown> = {}, reference = newReference('prepared')) => ({
     flowId: `bridge-transfer/${reference}`,
     input: transferInput(reference, more),
   });
   const prepare = (made: ReturnType<typeof activities>, order: object, isLocal = false) =>
-    new MockActivityEnvironment({ isLocal }).run(() => made.prepareBridgeTransfer(order as never)) as Promise<
-      Awaited<ReturnType<typeof made.prepareBridgeTransfer>>
+    new MockActivityEnvironment({ isLocal }).run(() => made.checkBridgeTransfer(order as never)) as Promise<
+      Awaited<ReturnType<typeof made.checkBridgeTransfer>>
     >;
 
-  it('returns the checked input, the first quote, and the pin and fingerprint for the claims', async () => {
+  it('returns the checked input, the first quote, and the pin and fingerprint for the claims, which were never sent under', async () => {
     const asked: unknown[] = [];
     const made = activities(
       { quoteBridge: async (body: never) => (asked.push(body), QUOTE) },
       { allowPlaintext: true },
     );
     const order = orderOf();
-    const prepared = await prepare(made, order);
+    const { prepared, claims, events, quote } = await prepare(made, order);
+    const pin = await pinOf({ store, account: 'default' });
     expect(prepared).toMatchObject({
       input: { amount: '1000.5', approval: 'none' },
-      quote: OURS,
       windows: { postMs: 8_000 },
       allowPlaintext: true,
-      pin: await pinOf({ store, account: 'default' }),
+      pin,
     });
     expect(prepared.fingerprint).toMatch(/./);
+    const reference = order.flowId.slice('bridge-transfer/'.length);
+    const ofDeposit = { operation: 'createBridgeDeposit', reference, flowId: order.flowId, pin };
+    expect(prepared.steps['deposit']?.claim).toEqual({ ...ofDeposit, fingerprint: prepared.fingerprint });
+    // How much is refunded is not decided yet, and a refund has a reference of its own.
+    const ofRefund = { ...ofDeposit, operation: 'sendCrypto', reference: `${reference}.refund`, fingerprint: '' };
+    expect(prepared.steps['refund']?.claim).toEqual(ofRefund);
+    expect(claims).toMatchObject({
+      deposit: { claim: 'free', sent: 'nothing' },
+      refund: { claim: 'free', sent: 'nothing' },
+    });
+    expect(events).toEqual([]);
+    expect(quote).toEqual(OURS);
     expect(asked).toEqual([
       { source_currency: 'KES', source_amount: 1000.5, crypto_chain: 'CELO', crypto_token: 'USDC' },
     ]);
-    expect(await asActivity(() => made.quoteBridgeTransfer({ input: prepared.input }))).toEqual(OURS);
+    expect(await asActivity(() => made.quoteBridgeTransfer({ input: prepared.input as BridgeTransferInput }))).toEqual(
+      OURS,
+    );
   });
 
   it('records in the audit log a start by another client than a gateway', async () => {
@@ -109,7 +123,9 @@ describe('prepareBridgeTransfer', () => {
       type: 'invalid_input',
       nonRetryable: true,
     });
-    expect(await prepare(made, orderOf({ rate_id: 'r', timeScale: 1 }))).toMatchObject({ input: { timeScale: 1 } });
+    expect((await prepare(made, orderOf({ rate_id: 'r', timeScale: 1 }))).prepared).toMatchObject({
+      input: { timeScale: 1 },
+    });
   });
 
   describe('with a quote that the caller brought', () => {
