@@ -33,7 +33,7 @@ const FIRST: readonly Rule[] = [
     name: 'closed-not-executed',
     says: 'A person has closed the claim as not executed, and no trusted event says otherwise: that is the end.',
     when: (v) => closedBy(v) !== undefined && !v.is.reported && v.executed !== 'shown',
-    follows: (v) => withOrder(endUnmoved(v, 'failed', 'not_executed'), closedBy(v)),
+    follows: (v) => withOrder(endUnmoved(v, 'failed', 'not_executed', isAnswered(v)), closedBy(v)),
   },
   {
     name: 'stopped',
@@ -285,6 +285,10 @@ const closedBy = ({ known, request }: View): Order | undefined =>
     ({ action, result }) =>
       action === 'close-not-executed' && (result === 'void' || (result === 'no-answer' && request.claim === 'void')),
   );
+
+/** It was closed by the person who was asked whether others have paid. */
+const isAnswered = (v: View): boolean =>
+  v.known.parked?.reason === 'payment_unclear' && closedBy(v)?.parkedSinceMs === v.known.parked.sinceMs;
 
 function endOfOrder(order: Order | undefined): End {
   const by = order === undefined ? {} : { order: order.id };
