@@ -60,7 +60,10 @@ describe('an invoice that the lookup has once shown as paid', () => {
   });
   afterEach(() => decisions.bench.terminateAll());
   afterAll(() => decisions.close());
-  afterEach(() => void jest.restoreAllMocks());
+  afterEach(() => {
+    jest.restoreAllMocks();
+    [isLost, isRefused] = [false, { invoice: false, payment: false }];
+  });
 
   const start = async (word: string, more: Record<string, unknown>) => {
     money.stop();
@@ -179,6 +182,37 @@ describe('an invoice that the lookup has once shown as paid', () => {
       await handle.terminate();
     },
   );
+
+  const closedUnasked = async (word: string) => {
+    const flow = await start(word, { deadlineSeconds: 180_000 });
+    await noted(flow.handle, 'awaiting-payment');
+    money.goOn();
+    isLost = true;
+    await flow.handle.executeUpdate('pay', { args: [{ mobileMoney, actor: 'ann' }] }).catch(() => undefined);
+    await parked(flow.handle);
+    isRefused = { invoice: false, payment: true };
+    const closed = resolve(flow.handle, 'close-not-executed');
+    await decisions.bench.pass(READING_MS);
+    expect(await closed).toEqual({ accepted: true });
+    expect((await untilFlow(flow.handle, () => true)).view.outcome).toBeNull();
+    isLost = false;
+    return flow;
+  };
+
+  test('is followed if a person has closed ours as not executed while nobody could say whether others have paid', async () => {
+    const flow = await closedUnasked('closed-unasked');
+    isRefused = { invoice: false, payment: false };
+    timesShown = 1;
+    await expectFollowed(flow);
+  });
+
+  test('or cannot be asked for until the deadline, is a question of its own once ours was closed as not executed', async () => {
+    const { handle } = await closedUnasked('never-asked');
+    await decisions.bench.pass(1_800_000);
+    expect((await parked(handle)).parked?.reason).toBe('payment_unclear');
+    await resolve(handle, 'close-not-executed');
+    expect((await ended(handle)).outcome).toMatchObject({ state: 'failed', reason: 'not_executed' });
+  });
 
   test('is not called paid once it can be compared if a trusted event has reported another amount since', async () => {
     isRefused = { invoice: true, payment: false };

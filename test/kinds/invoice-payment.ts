@@ -43,6 +43,6 @@ export default {
   fails: { ending: 'failed', reason: 'failed_at_service' },
   endings: ['failed', 'cancelled', 'slow', 'never', 'no-callbacks-ever', 'success-after-timeout', 'rejected'],
   overdue: 'no_settlement',
-  // The invoice is read, and whether it is paid already.
-  asksAtStart: 2,
+  // The invoice is read; and whether it is paid already, by the flow, and by the attempt right before it sends.
+  asksAtStart: 3,
 } satisfies KindUnderTest;

@@ -95,7 +95,7 @@ function keptCard(cards: CardVault, card: unknown) {
 }
 
 /** Methods of the claims that a scene may stand around. */
-type ClaimCall = 'recordAnswer' | 'recordRejection' | 'voidUnsent' | 'closeByOrder' | 'closeNotExecuted';
+type ClaimCall = 'recordAnswer' | 'recordRejection' | 'voidAll' | 'closeByOrder' | 'closeNotExecuted';
 
 /** Runs in place of a call of the workers' store; `call` makes it. */
 export type Around = (call: () => Promise<unknown>) => Promise<unknown>;

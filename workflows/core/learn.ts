@@ -154,7 +154,10 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
     case 'last-word':
       // What it was read for is not so any more.
       return inNewTurn(
-        withOrder(result.isClosed ? known : { ...known, inbox: null }, step.order, { result: result.isClosed ? 'closed' : 'not-closed', why: result.why }),
+        withOrder(result.isClosed ? known : { ...known, inbox: null }, step.order, {
+          result: result.isClosed ? 'closed' : 'not-closed',
+          why: result.why,
+        }),
       );
     case 'cannot-ask': {
       const next = withRequest(noAnswer(known, step, askedAtMs), request, { unaskable: result.why });

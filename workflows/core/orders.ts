@@ -184,7 +184,8 @@ const isSameQuestion = (shown: ParkReason | undefined, now: ParkReason | undefin
   shown === now || (isSameDoubt(shown, now) && now !== undefined && PARK_ACTIONS[now].some((one) => one === action));
 
 /** Others can pay it, and we have not: what is asked is whether they have. */
-const isUnpaidByUs = (v: View): boolean => v.requestPlan.byOthersToo === true && !mayBeSent(v.request);
+const isUnpaidByUs = ({ requestPlan, request }: View): boolean =>
+  requestPlan.byOthersToo === true && (request.claim === 'void' || !mayBeSent(request));
 const isUnclear = (v: View): boolean => v.requestPlan.byOthersToo === true && v.request.paid?.says !== 'not-paid';
 
 function whyNoCancel(v: View): Cause | null {

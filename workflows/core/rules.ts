@@ -34,7 +34,8 @@ const FIRST: readonly Rule[] = [
     name: 'closed-not-executed',
     says: 'A person has closed the claim as not executed, and no trusted event says otherwise: that is the end.',
     when: (v) => closedBy(v) !== undefined && !v.is.reported && v.executed !== 'shown',
-    follows: (v) => withOrder(endUnmoved(v, 'failed', v.requestPlan.closedAs ?? 'not_executed'), closedBy(v)),
+    follows: (v) =>
+      withOrder(endUnmoved(v, 'failed', v.requestPlan.closedAs ?? 'not_executed', isAnswered(v)), closedBy(v)),
   },
   {
     name: 'stopped',
@@ -300,6 +301,10 @@ const closedBy = ({ known, request }: View): Order | undefined =>
 
 /** These void one claim, and end nothing by that. */
 const OF_ONE: readonly StopEnd[] = ['paid', 'refunded'];
+
+/** It was closed by the person who was asked whether others have paid. */
+const isAnswered = (v: View): boolean =>
+  v.known.parked?.reason === 'payment_unclear' && closedBy(v)?.parkedSinceMs === v.known.parked.sinceMs;
 
 function endOfOrder(order: Order | undefined): End {
   const by = order === undefined ? {} : { order: order.id };

@@ -113,10 +113,13 @@ export function stop(v: View, end: StopEnd, order?: string): Situation {
   return v.is.stopAsked ? { steps, park: looksFirst ? 'could_not_ask' : 'step_failed' } : { steps, isCheck: true };
 }
 
-/** An end that denies that money moved: no POST is under way, and the inbox, read after that, brings nothing new. */
-export function endUnmoved(v: View, state: End['state'], reason: EndReason): Situation {
+/**
+ * An end that denies that money moved: no POST is under way, and the inbox, read after that, brings nothing new.
+ * @param isAnswered a person has said that others have not paid
+ */
+export function endUnmoved(v: View, state: End['state'], reason: EndReason, isAnswered = false): Situation {
   const { underWayUntilMs } = v.request;
-  const asks = unlessPaid(v);
+  const asks = isAnswered ? null : unlessPaid(v);
   if (asks !== null) return asks;
   if (v.is.underWay) return { steps: [], wakeAtMs: underWayUntilMs };
   if (v.is.inboxRead && (v.known.inbox?.askedAtMs ?? 0) >= underWayUntilMs)
