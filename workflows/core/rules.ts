@@ -1,7 +1,7 @@
 import { maySend, parkReasonOf } from '../../src/protocol/decisions.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { isFinal } from '../../src/protocol/statuses.js';
-import type { Order, Step, StopEnd } from './known.js';
+import type { Order, StopEnd } from './known.js';
 import type { End, Rule, Situation, View } from './plan.js';
 import {
   ask,
@@ -339,7 +339,7 @@ function endOfStop({ known: { stop: tried, refusal } }: View): End {
 
 /** A stop to which the store did not answer may have been carried out: then that is its end. */
 function endOfVoid(v: View): End {
-  const isStopped = v.known.stop?.says === 'no-answer' && v.request.sent === 'nothing';
+  const isStopped = v.known.stop?.says === 'no-answer' && v.request.sent !== 'unknown';
   return isStopped ? endOfStop(v) : { state: 'failed', reason: 'not_executed' };
 }
 

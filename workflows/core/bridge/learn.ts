@@ -71,20 +71,12 @@ export function reported(known: Known, step: Step, { status, outcome }: Extract<
 /** What an order of a person means for a transfer. */
 export function transferOrdered(known: Known, { action, actor, untilMs, parkedSinceMs }: Order, nowMs: number): Known {
   if (known.transfer === null) return known;
-  switch (action) {
-    case 'approve-quote':
-      return inNewTurn(withTransfer(known, { approvedBy: actor }));
-    case 'report-again':
-      return inNewTurn(withTransfer(known, { report: null }));
-    case 'refund-now':
-      return inNewTurn(withTransfer(withAnswerOpen(known), { refund: ORDERED }));
-    case 'keep-waiting': {
-      const isOfRefund = known.parked?.reason === 'refund_unconfirmed' && known.parked.sinceMs === parkedSinceMs;
-      return isOfRefund ? withTransfer(known, { waitsUntilMs: untilMs ?? nowMs, waitsSinceMs: nowMs }) : known;
-    }
-    default:
-      return known;
-  }
+  if (action === 'approve-quote') return inNewTurn(withTransfer(known, { approvedBy: actor }));
+  if (action === 'report-again') return inNewTurn(withTransfer(known, { report: null }));
+  if (action === 'refund-now') return inNewTurn(withTransfer(withAnswerOpen(known), { refund: ORDERED }));
+  if (action !== 'keep-waiting') return known;
+  const isOfRefund = known.parked?.reason === 'refund_unconfirmed' && known.parked.sinceMs === parkedSinceMs;
+  return isOfRefund ? withTransfer(known, { waitsUntilMs: untilMs ?? nowMs, waitsSinceMs: nowMs }) : known;
 }
 
 const ORDERED = { by: 'person', cryptoAmount: null, hadTheirsBegun: null } as const;

@@ -4,7 +4,7 @@ import { refundRefusal } from '../../../src/protocol/decisions.js';
 import { PAYMENT_WORDS, type StatusMap } from '../../../src/protocol/statuses.js';
 import { refuse } from '../orders.js';
 import type { OrderRule, Ordered, Plan, Rule, View } from '../plan.js';
-import { askOn, endUnmoved, readInbox, readInboxOn, step, stop, takeBack } from '../situation.js';
+import { endUnmoved, readInbox, readInboxOn, step, stop, takeBack } from '../situation.js';
 import { detailOf, evidenceOf } from './evidence.js';
 import { sendDeposit, sendRefund } from './perform.js';
 import { isQuoted, quotedTerms, whyNoQuote } from './quotes.js';
