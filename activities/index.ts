@@ -12,11 +12,22 @@ import { createOrderActivities } from './orders.js';
 import { readInbox, type InboxOrder } from './read-inbox.js';
 import { createRefundActivities, createRefundInvoiceActivities } from './refund.js';
 import { createSettleActivities } from './settle-unknown.js';
-import { createTurnedAwayActivities } from './turned-away.js';
 import { storing } from './failures.js';
 import { withHeartbeat } from './timing.js';
 import { queueOfActivity, type Queue } from '../src/protocol/task-queues.js';
 import { parkedMatterId, type MatterContent } from '../src/protocol/matters.js';
+
+/** What the service answered is written by its flow if its send could not. */
+function createRecordActivities(deps: ActivityDeps) {
+  const { recordAnswer, recordRejection } = createClaimActivities(deps);
+  return { recordAnswer, recordRejection };
+}
+
+/** The first check of the input is a part of `checkFlow`. */
+function createStepActivities(deps: ActivityDeps) {
+  const { prepareFlow: _prepareFlow, ...steps } = createFlowStepActivities(deps);
+  return steps;
+}
 
 /** Every activity of a worker that runs all flows. Their names are durable: running flows depend on them. */
 export function createActivities(deps: ActivityDeps) {
@@ -26,11 +37,10 @@ export function createActivities(deps: ActivityDeps) {
     ...createRefundInvoiceActivities(deps),
     ...createInvoicePaidActivities(deps),
     ...createSettleActivities(deps),
-    ...createClaimActivities(deps),
-    ...createTurnedAwayActivities(deps),
+    ...createRecordActivities(deps),
     ...createOrderActivities(deps),
     ...createUpkeepActivities(deps),
-    ...createFlowStepActivities(deps),
+    ...createStepActivities(deps),
     ...createEngineActivities(deps),
     ...createUndeliveredActivities(deps),
   });

@@ -32,7 +32,6 @@ const QUEUE_OF: Readonly<Record<string, Queue>> = {
   quoteBridgeTransfer: 'lookups',
   reportSettlement: 'lookups',
   settleUnknown: 'lookups',
-  voidTurnedAway: 'lookups',
   voidTurnedAwayFlow: 'lookups',
   whetherPaid: 'lookups',
   deliverCallback: 'callbacks',

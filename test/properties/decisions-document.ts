@@ -42,8 +42,8 @@ What a flow does by itself is decided in [src/protocol/decisions.ts](../src/prot
 events, and ask these tables. What a transaction of the store makes of a claim is decided in
 [src/protocol/claim-table.ts](../src/protocol/claim-table.ts), which a test compares with the SQL of both databases, and what one
 attempt to send does next in [src/protocol/attempt.ts](../src/protocol/attempt.ts). Elsewhere are: which orders come too early, or need what is gone
-([open-post.ts](../workflows/engine/open-post.ts)); what an end that says "nothing moved" is checked against
-([stop.ts](../workflows/engine/stop.ts)); and whether the crypto of a transfer was paid
+([rules.ts](../workflows/core/rules.ts)); what an end that says "nothing moved" is checked against
+([situation.ts](../workflows/core/situation.ts)); and whether the crypto of a transfer was paid
 ([refund-due.ts](../workflows/core/bridge/refund-due.ts)) and how much of it may be sent back
 ([refund-terms.ts](../workflows/core/bridge/refund-terms.ts)).
 [test/properties/decisions.test.ts](../test/properties/decisions.test.ts) checks every combination: ${POSTS.length} states

@@ -1,6 +1,5 @@
 import type { Cause } from '../../src/protocol/causes.js';
-import type { OtherRecord } from '../../src/flows/echoes.js';
-import type { ClaimSays, LookupSays, PaidSays, SentBefore } from '../../src/protocol/decisions.js';
+import type { ClaimSays, LookupSays, SentBefore } from '../../src/protocol/decisions.js';
 import { openedIdOf } from '../../src/protocol/events.js';
 import { isOneWordTooMany } from '../../src/protocol/statuses.js';
 import {
@@ -12,13 +11,13 @@ import {
   type Known,
   type NewOrder,
   type PaidResult,
-  type Reading,
   type Request,
   type Result,
   type Step,
 } from './known.js';
 import { agreed, beganDebt, orderedAgain, quoted, reported, sentUnder } from './bridge/learn.js';
 import { carriedOut, NO_INVOICE, withOrder } from './learn-orders.js';
+import { compared, paid, withoutUnpaid, withRequest } from './learn-paid.js';
 import { inNewTurn, leaveEvents, takeEvents } from './take-events.js';
 
 /** Adds one input to what is known. It judges nothing, and never throws. */
@@ -55,13 +54,6 @@ const without = (known: Known, step: Step): Known => ({
   ...known,
   running: known.running.filter(({ id }) => id !== step.id),
 });
-
-function withRequest(known: Known, name: string, change: Partial<Request>): Known {
-  const request = known.requests[name];
-  return request === undefined
-    ? known
-    : { ...known, requests: { ...known.requests, [name]: { ...request, ...change } } };
-}
 
 function takeOrder(known: Known, order: NewOrder): Known {
   if (known.orders.some(({ id }) => id === order.id)) return known;
@@ -349,38 +341,6 @@ function followed(known: Known, step: Step, found: Extract<Result, { of: 'follow
   return isProof ? inNewTurn(next) : next;
 }
 
-/** An invoice that the service made: only the one that was asked for is paid. */
-function compared(known: Known, name: string, other: OtherRecord | null): Known {
-  const { shown } = known.requests[name] ?? NOT_SENT;
-  const says = other === null ? 'ours' : 'other';
-  return inNewTurn(withRequest(known, name, { compared: says, shown: { ...shown, other: other ?? shown.other } }));
-}
-
-/** What the lookup has once shown as paid stays so: a lower status after that is of an older copy. */
-function paid(
-  known: Known,
-  name: string,
-  found: PaidResult,
-  when: Pick<Reading<unknown>, 'askedAtMs' | 'turn'>,
-): Known {
-  const before = known.requests[name];
-  if (before === undefined) return known;
-  const wasShown = isShown(before.paid?.says);
-  const isNew = isShown(found.says) && !wasShown;
-  const { word } = found;
-  const next = withRequest(known, name, {
-    paid: { says: wasShown ? (before.paid?.says ?? found.says) : found.says, ...when },
-    unaskable: null,
-    isOther: before.isOther || found.says === 'other',
-    words: isNew && word !== null && !before.words.includes(word) ? [...before.words, word] : before.words,
-    word: isNew ? word : before.word,
-    shown: { ...before.shown, ...found.shown },
-  });
-  return isNew ? inNewTurn(next) : next;
-}
-
-const isShown = (says: PaidSays | undefined): boolean => says === 'paid' || says === 'other';
-
 function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }>, nowMs: number): Known {
   const { turn, stop: end = 'expired', order = null } = step;
   const asked = step.isParked === true ? withoutUnpaid(known) : known;
@@ -402,12 +362,6 @@ function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }
     // What turns out to have been sent is followed from now on.
     return before.claim === 'free' || before.claim === 'reserved' ? readFirst(inNewTurn(now), name, found, nowMs) : now;
   }, read);
-}
-
-/** It was tried for as long as the store was away: that nobody had paid before says nothing any more. */
-function withoutUnpaid(known: Known): Known {
-  const unpaid = Object.entries(known.requests).filter(([, { paid: found }]) => found !== null && !isShown(found.says));
-  return unpaid.reduce((now, [name]) => withRequest(now, name, { paid: null }), known);
 }
 
 function wroteAnswer(known: Known, name: string): Known {

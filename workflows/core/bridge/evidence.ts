@@ -15,29 +15,28 @@ type Evidence = Readonly<Record<string, unknown>>;
 
 /** What a person is shown of a transfer. */
 export function evidenceOf(v: View, reason: ParkReason): Evidence | undefined {
-  const { seen: proven } = transferIn(v).statuses;
-  switch (reason) {
-    case 'conflict':
-      return conflictIn(v);
-    case 'report_refused':
-      return reportIn(v);
-    case 'refund_needed':
-      return neededIn(v);
-    case 'refund_unknown': {
-      const why = whyNotAgain(v);
-      return { ...postIn(v), ...(why === null ? {} : { notAgain: why.text, code: why.code }) };
-    }
-    case 'refund_unconfirmed':
-      return { reference: referenceOf(v), ...v.request.shown.other };
-    case 'refund_failed':
-      return shownCause(whyFailed(v));
-    case 'no_settlement':
-      return { proven };
-    case 'unverified_settlement':
-      return { proven, claimed: v.claimed.filter(({ meaning }) => isFinal(meaning)).map(({ of }) => brief(of.event)) };
-    default:
-      return undefined;
-  }
+  return SHOWN[reason]?.(v);
+}
+
+const SHOWN: Readonly<Partial<Record<ParkReason, (v: View) => Evidence>>> = {
+  conflict: conflictIn,
+  report_refused: reportIn,
+  refund_needed: neededIn,
+  refund_unknown: unknownIn,
+  refund_unconfirmed: (v) => ({ reference: referenceOf(v), ...v.request.shown.other }),
+  refund_failed: (v) => shownCause(whyFailed(v)),
+  no_settlement: (v) => ({ proven: provenIn(v) }),
+  unverified_settlement: (v) => ({
+    proven: provenIn(v),
+    claimed: v.claimed.filter(({ meaning }) => isFinal(meaning)).map(({ of }) => brief(of.event)),
+  }),
+};
+
+const provenIn = (v: View): readonly string[] => transferIn(v).statuses.seen;
+
+function unknownIn(v: View): Evidence {
+  const why = whyNotAgain(v);
+  return { ...postIn(v), ...(why === null ? {} : { notAgain: why.text, code: why.code }) };
 }
 
 const referenceOf = ({ known }: View): string | undefined => known.prepared?.steps['refund']?.claim.reference;
