@@ -362,13 +362,12 @@ const isShown = (says: PaidSays | undefined): boolean => says === 'paid' || says
 
 function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }>, nowMs: number): Known {
   const { turn, stop: end = 'expired', order = null } = step;
-  const asked = step.isParked === true ? withoutUnpaid(known) : known;
   const read: Known = {
-    ...leaveEvents(takeEvents(asked, result.events, nowMs), result.events),
+    ...leaveEvents(takeEvents(known, result.events, nowMs), result.events),
     inbox: { says: 'read', askedAtMs: step.beganAtMs ?? nowMs, turn },
     stop: { for: end, says: result.isDone ? 'done' : 'not-done', turn, order },
   };
-  return Object.entries(result.claims).reduce((now, [name, found]) => {
+  const next = Object.entries(result.claims).reduce((now, [name, found]) => {
     const before = now.requests[name];
     if (before === undefined) return now;
     if (before.claim === found.claim) {
@@ -381,12 +380,9 @@ function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }
     // What turns out to have been sent is followed from now on.
     return before.claim === 'free' || before.claim === 'reserved' ? readFirst(inNewTurn(now), name, found, nowMs) : now;
   }, read);
-}
-
-/** It was tried for as long as the store was away: that nobody had paid before says nothing any more. */
-function withoutUnpaid(known: Known): Known {
-  const unpaid = Object.entries(known.requests).filter(([, { paid: found }]) => found !== null && !isShown(found.says));
-  return unpaid.reduce((now, [name]) => withRequest(now, name, { paid: null }), known);
+  // It was tried for as long as the store was away: that nobody had paid before says nothing any more.
+  const isOld = step.isParked === true && Object.values(known.requests).some((one) => one.paid !== null);
+  return isOld && result.isDone ? inNewTurn({ ...next, stop: null }) : next;
 }
 
 function wroteAnswer(known: Known, name: string): Known {
