@@ -41,9 +41,3 @@ export function paid(
 }
 
 const isShown = (says: PaidSays | undefined): boolean => says === 'paid' || says === 'other';
-
-/** It was tried for as long as the store was away: that nobody had paid before says nothing any more. */
-export function withoutUnpaid(known: Known): Known {
-  const unpaid = Object.entries(known.requests).filter(([, { paid: found }]) => found !== null && !isShown(found.says));
-  return unpaid.reduce((now, [name]) => withRequest(now, name, { paid: null }), known);
-}

@@ -17,7 +17,7 @@ import {
 } from './known.js';
 import { agreed, beganDebt, orderedAgain, quoted, reported, sentUnder } from './bridge/learn.js';
 import { carriedOut, NO_INVOICE, withOrder } from './learn-orders.js';
-import { compared, paid, withoutUnpaid, withRequest } from './learn-paid.js';
+import { compared, paid, withRequest } from './learn-paid.js';
 import { inNewTurn, leaveEvents, takeEvents } from './take-events.js';
 
 /** Adds one input to what is known. It judges nothing, and never throws. */
@@ -343,13 +343,12 @@ function followed(known: Known, step: Step, found: Extract<Result, { of: 'follow
 
 function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }>, nowMs: number): Known {
   const { turn, stop: end = 'expired', order = null } = step;
-  const asked = step.isParked === true ? withoutUnpaid(known) : known;
   const read: Known = {
-    ...leaveEvents(takeEvents(asked, result.events, nowMs), result.events),
+    ...leaveEvents(takeEvents(known, result.events, nowMs), result.events),
     inbox: { says: 'read', askedAtMs: step.beganAtMs ?? nowMs, turn },
     stop: { for: end, says: result.isDone ? 'done' : 'not-done', turn, order },
   };
-  return Object.entries(result.claims).reduce((now, [name, found]) => {
+  const next = Object.entries(result.claims).reduce((now, [name, found]) => {
     const before = now.requests[name];
     if (before === undefined) return now;
     if (before.claim === found.claim) {
@@ -362,6 +361,9 @@ function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }
     // What turns out to have been sent is followed from now on.
     return before.claim === 'free' || before.claim === 'reserved' ? readFirst(inNewTurn(now), name, found, nowMs) : now;
   }, read);
+  // It was tried for as long as the store was away: that nobody had paid before says nothing any more.
+  const isOld = step.isParked === true && Object.values(known.requests).some((one) => one.paid !== null);
+  return isOld && result.isDone ? inNewTurn({ ...next, stop: null }) : next;
 }
 
 function wroteAnswer(known: Known, name: string): Known {

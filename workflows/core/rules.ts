@@ -40,7 +40,7 @@ const FIRST: readonly Rule[] = [
   {
     name: 'stopped',
     says: 'The store has voided all claims of the flow before anything was sent: that is the end.',
-    when: (v) => v.known.stop?.says === 'done' && isStopped(v) && !isInTheWay(v) && !v.is.reported,
+    when: (v) => isStopped(v) && !isInTheWay(v) && !v.is.reported && !v.is.elsewhere,
     follows: (v) => ({ steps: [], end: endOfStop(v) }),
   },
   {
@@ -124,8 +124,7 @@ const OF_ANSWER: readonly Rule[] = [
   {
     name: 'write-proof',
     says: 'The service has what its claim says it refused, or what was never sent: that is written, which raises the alarm.',
-    when: (v) =>
-      v.post.trusted === 'shown' && isClosed(v) && !v.request.proofWritten && !isAgreed(v) && !v.is.elsewhere,
+    when: (v) => v.executed === 'shown' && isClosed(v) && !v.request.proofWritten && !isAgreed(v) && !v.is.elsewhere,
     follows: (v) => ({ steps: [writeAnswer(v)], isCheck: true }),
   },
   {
@@ -321,11 +320,7 @@ const withOrder = (situation: Situation, order: Order | undefined): Situation =>
     ? situation
     : { ...situation, end: { ...situation.end, order: order.id } };
 
-/** Others may have paid while the store did not answer. A person who closed it was shown that this is not known. */
-function isStopped({ known: { stop: tried }, requestPlan, request, is }: View): boolean {
-  if (tried === null || OF_ONE.includes(tried.for) || is.elsewhere) return false;
-  return requestPlan.byOthersToo !== true || tried.for === 'closed' || request.paid?.says === 'not-paid';
-}
+const isStopped = ({ known: { stop: tried } }: View): boolean => tried?.says === 'done' && !OF_ONE.includes(tried.for);
 
 function endOfStop({ known: { stop: tried, refusal } }: View): End {
   const by = tried?.order == null ? {} : { order: tried.order };
