@@ -247,7 +247,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
       const input = transferInput(reference, { timeScale: TIME_SCALE, deadlineSeconds: LONG_SECONDS });
       const handle = await decisions.bench.start(input);
       await untilFlow(handle, ({ view }) => view.stage === 'tracking');
-      awayFor(handle, 2);
+      awayFor(handle, 1);
       const body = { provider_reference_id: reference };
       await inInbox(decisions, handle.workflowId, status, { proof: null, body });
       await handle.signal('events', [trusted('FAILED', { facts: { failureStage: 'deposit' } })]);

@@ -66,7 +66,10 @@ function questionOf(v: View, { park, about, isCheck }: Situation): Omit<Question
   const actions = PARK_ACTIONS[park].filter((action) => !impossible(v, park).includes(action));
   const isSame =
     parked !== null && park === parked.reason && (about ?? null) === parked.about && request === parked.request;
-  if (isSame && (v.order !== undefined || actions.join(' ') === parked.actions.join(' '))) return undefined;
+  // A person decides a conflict between the endings that are shown.
+  const isAsShown = park !== 'conflict' || v.endings.join(' ') === parked?.endings.join(' ');
+  if (isSame && (v.order !== undefined || (isAsShown && actions.join(' ') === parked.actions.join(' '))))
+    return undefined;
   // The order answers what was shown.
   if (v.order !== undefined && isSameDoubt(parked?.reason, park)) return undefined;
   return {

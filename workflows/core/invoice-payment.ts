@@ -237,7 +237,7 @@ const evidenceOfUncompared = (v: View) => ({
   words: wordsIn(v),
 });
 
-function tells(before: Known, input: Input, { known, is }: View): readonly Note[] {
+function tells({ known: before }: View, input: Input, { known, is }: View): readonly Note[] {
   const notes: Note[] = [];
   const [was, now] = [generateOf(before), generateOf(known)];
   if (input.is === 'began' && input.step.do === 'compare')

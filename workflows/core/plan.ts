@@ -61,7 +61,7 @@ export interface Plan {
   /** Takes the order to pay, by the update `pay`. @default false */
   readonly takesPay?: true;
   /** What the timeline says besides, after this input. */
-  readonly tells?: (before: Known, input: Input, after: View) => readonly Note[];
+  readonly tells?: (before: View, input: Input, after: View) => readonly Note[];
   /** What is proven may be of another payment: then what was shown of it proves nothing against an order. */
   readonly mayBeOfAnother?: (v: View) => boolean;
   /** The sentence of an end. @default that of a payment */
@@ -159,6 +159,8 @@ export interface View {
   readonly request: Request;
   /** Names of the requests before it, which are over. */
   readonly over: readonly string[];
+  /** What each event says, once it can be compared. */
+  readonly said: readonly Said[];
   /** Its send, while it runs. */
   readonly send: Step | undefined;
   readonly post: PostEvidence;

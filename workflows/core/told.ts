@@ -1,6 +1,6 @@
 import { UNREADABLE, type EventResult, type TimelineEntry } from '../../src/protocol/messages.js';
 import { withEntry } from '../engine/timeline.js';
-import { isTrusted, saidBy, factsOf } from './events.js';
+import { isTrusted } from './events.js';
 import type { Input, Known, Question, Request, StepName } from './known.js';
 import type { Note, Plan, RequestPlan, Said, View } from './plan.js';
 import { refundAmounts } from './refund-amounts.js';
@@ -26,8 +26,9 @@ export const DECIDED_MEANWHILE: Note = { code: 'decided-meanwhile', detail: 'it 
 
 /** What one input adds to the story. Pure. */
 export function tell(told: Told, plan: Plan, before: Known, input: Input, after: Known, nowMs: number): Told {
-  const withReference = { ...told, serviceReference: told.serviceReference ?? referenceIn(plan, after, nowMs) };
-  return notesOf(plan, before, input, after, nowMs).reduce((now, note) => add(now, note, nowMs), withReference);
+  const see = seeing(plan, nowMs);
+  const withReference = { ...told, serviceReference: told.serviceReference ?? referenceIn(see(after)) };
+  return notesOf(plan, before, input, after, see).reduce((now, note) => add(now, note, nowMs), withReference);
 }
 
 export function add(told: Told, { code, detail, by = 'flow', stage = told.stage }: Note, nowMs: number): Told {
@@ -35,16 +36,30 @@ export function add(told: Told, { code, detail, by = 'flow', stage = told.stage 
   return { ...told, stage, updatedAt: at, timeline: withEntry(told.timeline, { at, stage, by, code, detail }) };
 }
 
-function notesOf(plan: Plan, before: Known, input: Input, after: Known, nowMs: number): readonly Note[] {
+/** A view of what is known, each made once: a flow may hold hundreds of events. */
+type See = (known: Known, name?: string) => View;
+
+function seeing(plan: Plan, nowMs: number): See {
+  const made = new Map<Known, Map<string, View>>();
+  return (known, name) => {
+    const views = made.get(known) ?? new Map<string, View>();
+    made.set(known, views);
+    const v = views.get(name ?? '') ?? view(known, plan, nowMs, undefined, name);
+    return views.set(name ?? '', v).set(v.requestPlan.name, v) && v;
+  };
+}
+
+function notesOf(plan: Plan, before: Known, input: Input, after: Known, see: See): readonly Note[] {
   return [
-    ...notesOfInput(plan, before, input, after, nowMs),
-    ...notesOfEvents(plan, before, after, nowMs),
-    ...askedFor(plan, after).flatMap((one) => notesOfStatus(plan, one, before, input, after, nowMs)),
-    ...(plan.tells?.(before, input, view(after, plan, nowMs)) ?? []),
+    ...notesOfInput(plan, before, input, after, see),
+    ...notesOfEvents(plan, before, see(after)),
+    ...askedFor(plan, after).flatMap((one) => notesOfStatus(plan, one, before, input, after, see)),
+    ...(plan.tells?.(see(before), input, see(after)) ?? []),
   ];
 }
 
-function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, nowMs: number): readonly Note[] {
+function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, see: See): readonly Note[] {
+  const { nowMs } = see(after);
   switch (input.is) {
     case 'began':
       if (input.step.do === 'send' && isFirstSend(requestOf(before, input.step.request)))
@@ -70,7 +85,7 @@ function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, now
             ? { code: 'pay-ordered', detail: 'ordered to pay', by: actor }
             : { code: 'order-taken', detail: `${action}: ${note}`, by: actor },
         ),
-        ...notesOfVouched(plan, after, input.order, nowMs),
+        ...notesOfVouched(see(after), input.order),
       ];
     case 'refused':
       // Of an invoice that is refused the reply says everything.
@@ -80,7 +95,7 @@ function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, now
           : { code: 'order-refused', detail: `${action} refused: ${input.why.text}`, by: actor },
       );
     case 'result':
-      return noteOfResult(plan, before, input, nowMs);
+      return noteOfResult(plan, before, input, see);
     case 'event':
     case 'order':
     case 'cancelled':
@@ -91,12 +106,12 @@ function notesOfInput(plan: Plan, before: Known, input: Input, after: Known, now
 }
 
 /** An event for which a person vouched counts from now on. */
-function notesOfVouched(plan: Plan, known: Known, id: string, nowMs: number): readonly Note[] {
+function notesOfVouched(v: View, id: string): readonly Note[] {
+  const { plan, known, said } = v;
   const { action, eventId } = known.orders.find((one) => one.id === id) ?? {};
   if (action !== 'accept-event' && action !== 'trust-settlement') return [];
-  const said = saidOf(plan, known, nowMs);
   const vouched = said.find(({ of }) => of.event.id === eventId);
-  return vouched === undefined ? [] : noteOfEvent(plan, stageIn(plan, known, nowMs), said, asProven(vouched));
+  return vouched === undefined ? [] : noteOfEvent(plan, stageIn(v), said, asProven(vouched));
 }
 
 /** Its figures are not held against it any more, if a person accepted them. */
@@ -145,10 +160,10 @@ function noteOfResult(
   plan: Plan,
   before: Known,
   { step, result }: Extract<Input, { is: 'result' }>,
-  nowMs: number,
+  see: See,
 ): readonly Note[] {
   const order = before.orders.find(({ id }) => id === step.order);
-  const isOverdue = nowMs >= before.deadlineAtMs;
+  const isOverdue = see(before).nowMs >= before.deadlineAtMs;
   if (result.of === 'order-send' && result.isTaken) {
     const { repeat } = requestOf(before, step.request);
     const bySetting = ['DUPLICATE_REFERENCE', `the service is set to "${repeat}"`] as const;
@@ -163,7 +178,7 @@ function noteOfResult(
     return [{ code: 'not-sent', detail: `not sent (${result.shown.why ?? ''})` }];
   if (result.of === 'check-invoice' && result.given !== null) {
     const { amountMsat, expiresAt } = result.given;
-    const { dueMsat, mostMsat } = refundAmounts(view(before, plan, nowMs));
+    const { dueMsat, mostMsat } = refundAmounts(see(before));
     const unsure = dueMsat === null ? ` (how much is due is not known; ${mostMsat} msat came in)` : '';
     const detail = `a refund invoice over ${amountMsat} msat was given and checked${unsure}; good until ${expiresAt}`;
     return [{ code: 'refund-invoice-given', detail, ...(order === undefined ? {} : { by: order.actor }) }];
@@ -187,10 +202,10 @@ const UNANSWERED: Readonly<Partial<Record<StepName, Note>>> = {
 };
 
 /** Each event is told once it can be compared. */
-function notesOfEvents(plan: Plan, before: Known, after: Known, nowMs: number): readonly Note[] {
+function notesOfEvents(plan: Plan, before: Known, v: View): readonly Note[] {
   const earlier = new Set(before.prepared === null ? [] : before.events.map(({ event }) => event.id));
-  const said = saidOf(plan, after, nowMs);
-  const stage = stageIn(plan, after, nowMs);
+  const { said } = v;
+  const stage = stageIn(v);
   return said.filter(({ of }) => !earlier.has(of.event.id)).flatMap((one) => noteOfEvent(plan, stage, said, one));
 }
 
@@ -220,15 +235,15 @@ function notesOfStatus(
   before: Known,
   input: Input,
   after: Known,
-  nowMs: number,
+  see: See,
 ): readonly Note[] {
   const { name } = requestPlan;
   const [was, is] = [requestOf(before, name), requestOf(after, name)];
   const words = is.words.slice(was.words.length);
-  const then = view(before, plan, nowMs, undefined, name).executed;
-  const { executed: now, is: so } = view(after, plan, nowMs, undefined, name);
+  const then = see(before, name).executed;
+  const { executed: now, is: so } = see(after, name);
   const notes: Note[] = [];
-  const stage = stageIn(plan, after, nowMs);
+  const stage = stageIn(see(after));
   // An event had proven it before its answer came.
   const isAnswered = was.claim !== 'answered' && was.lookup?.says !== 'shown' && is.claim === 'answered';
   if (now === 'shown' && !so.elsewhere && (then !== 'shown' || (isAnswered && !is.proofWritten)))
@@ -260,10 +275,10 @@ function notesOfAnswer({ noteOfAnswer }: Plan, { prepared }: Known, { shown: { a
 type Stage = Pick<Note, 'stage'>;
 
 /** The furthest stage that a status so far has reached. */
-function stageIn(plan: Plan, known: Known, nowMs: number): Stage {
+function stageIn({ plan, request, said }: View): Stage {
   if (plan.stages === undefined) return {};
-  const ours = saidOf(plan, known, nowMs).filter(({ of, differs }) => isTrusted(of) && differs.length === 0);
-  const words = [...view(known, plan, nowMs).request.words, ...ours.map(({ of }) => of.event.status)];
+  const ours = said.filter(({ of, differs }) => isTrusted(of) && differs.length === 0);
+  const words = [...request.words, ...ours.map(({ of }) => of.event.status)];
   const reached = plan.stages?.findLast(([, proving]) => proving.some((word) => words.includes(word)));
   return reached === undefined ? {} : { stage: reached[0] };
 }
@@ -306,18 +321,12 @@ function noteOfUnknown(noun: string, { answer, shown }: Request): Note {
   return { stage: 'outcome-unknown', code: 'outcome-unknown', detail };
 }
 
-function saidOf(plan: Plan, known: Known, nowMs: number): readonly Said[] {
-  const { requestPlan } = view(known, plan, nowMs);
-  const facts = factsOf(known, requestPlan.name);
-  return facts === null ? [] : saidBy(plan, requestPlan, known, facts);
-}
-
 /** The service's own id of the record: in its answer, or in an event of ours. */
-function referenceIn(plan: Plan, known: Known, nowMs: number): string | null {
+function referenceIn({ plan, known, said }: View): string | null {
   const answers = Object.values(known.requests).map(({ shown }) => shown.answer);
   const id = answers.map(plan.serviceReferenceOf ?? idIn).find((one) => typeof one === 'string' && one !== '');
   if (typeof id === 'string') return id;
-  const ours = saidOf(plan, known, nowMs).filter(({ of, differs }) => isTrusted(of) && differs.length === 0);
+  const ours = said.filter(({ of, differs }) => isTrusted(of) && differs.length === 0);
   const named = ours
     .map(({ of }) => of.event.facts['serviceReference'])
     .find((one) => one !== undefined && one !== UNREADABLE);
@@ -328,7 +337,7 @@ const idIn = (answer: unknown): unknown => ((answer ?? {}) as { readonly id?: un
 
 /** What became of each event, for the inbox. */
 export function eventResults(plan: Plan, known: Known, nowMs: number): Readonly<Record<string, EventResult>> {
-  const said = saidOf(plan, known, nowMs);
+  const { said } = view(known, plan, nowMs);
   return Object.fromEntries(said.map((one) => [one.of.event.id, resultOf(said, one)]));
 }
 

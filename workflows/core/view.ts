@@ -158,6 +158,7 @@ function viewOf(
     requestPlan,
     request,
     over,
+    said,
     send,
     post,
     executed: executed(post),

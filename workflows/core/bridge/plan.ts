@@ -91,9 +91,9 @@ const SETTLEMENT: readonly Rule[] = [
     says: 'A proven completion, or a refund by the service or the provider, is the end; no refund of ours can be sent any more.',
     when: (v) => isFollowed(v) && isSettled(v),
     follows: (v) => {
-      const voiding = voidRefund(v);
-      const state = isRefunded(transferIn(v)) ? 'refunded' : 'completed';
-      return voiding ?? { steps: [], end: { state, reason: null } };
+      // A completion that no failure was proven before has no refund of ours beside it.
+      if (!isRefunded(transferIn(v))) return { steps: [], end: { state: 'completed', reason: null } };
+      return voidRefund(v) ?? { steps: [], end: { state: 'refunded', reason: null } };
     },
   },
   {

@@ -1,15 +1,15 @@
 import type { Input, Known } from '../known.js';
 import type { Note, View } from '../plan.js';
-import { requestOf, view } from '../view.js';
+import { requestOf } from '../view.js';
 import { quoteInWords, whyNoQuote } from './quotes.js';
 import { isOwed, transferIn } from './refund.js';
 import { inputOf } from './transfer.js';
 
 /** What the timeline of a transfer says besides. */
-export function tells(before: Known, input: Input, after: View): readonly Note[] {
+export function tells(before: View, input: Input, after: View): readonly Note[] {
   return [
-    ...ofQuote(before, after),
-    ...ofOrder(before, after.known),
+    ...ofQuote(before.known, after),
+    ...ofOrder(before.known, after.known),
     ...ofReport(input),
     ...ofRefund(before, input, after),
   ];
@@ -58,10 +58,10 @@ function ofReport(input: Input): readonly Note[] {
   return [{ code: 'report-refused', detail: `${status}: ${by}: ${outcome.message}`, by: isByUs ? 'flow' : 'service' }];
 }
 
-function ofRefund(before: Known, input: Input, after: View): readonly Note[] {
+function ofRefund({ known: before, ...then }: View, input: Input, after: View): readonly Note[] {
   const { known } = after;
   const notes: Note[] = [];
-  if (isOwed(after) && !isOwed(view(before, after.plan, after.nowMs, undefined, after.requestPlan.name))) {
+  if (isOwed(after) && !isOwed({ known: before, ...then })) {
     const stage = transferIn(after).failure?.facts['failureStage'] ?? 'not said';
     const detail = `failed (stage: ${stage}); waiting for its refund`;
     notes.push({ stage: 'refunding', code: 'refund-awaited', detail, by: 'service' });
