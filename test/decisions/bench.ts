@@ -117,11 +117,11 @@ export function holdReadings({ store: { inbox } }: Pick<Stack, 'store'>, count: 
 }
 
 export function holdVoids({ store: { claims } }: Pick<Stack, 'store'>, count: number) {
-  const voidUnsent = claims.voidUnsent.bind(claims);
+  const voidAll = claims.voidAll.bind(claims);
   const voids = held(count);
-  jest.spyOn(claims, 'voidUnsent').mockImplementation(async (...order) => {
+  jest.spyOn(claims, 'voidAll').mockImplementation(async (...order) => {
     await voids.wait();
-    return voidUnsent(...order);
+    return voidAll(...order);
   });
   return voids;
 }

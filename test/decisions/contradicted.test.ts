@@ -185,7 +185,7 @@ describe('a failure that an event in the inbox contradicts, which never came to 
     await untilFlow(handle, ({ view }) => view.stage === 'awaiting-approval');
     await inInbox(decisions, handle.workflowId, 'PAYMENT_SENT');
     await expect(handle.executeUpdate('cancel', { args: [{ actor: 'ann' }] })).rejects.toMatchObject({
-      cause: { type: 'money_moved' },
+      cause: { type: 'event_reports_it' },
     });
     await handle.terminate();
   });

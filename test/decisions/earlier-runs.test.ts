@@ -85,8 +85,8 @@ describe('a flow that has sent nothing, while an earlier run of it may have (it 
     const soon = { timeScale: TIME_SCALE, deadlineSeconds: 60 };
     const handle = await decisions.bench.start(transferInput(reference, { approval: 'required', ...soon }));
     expect((await parked(handle)).parked).toMatchObject({
-      reason: 'step_failed',
-      evidence: { code: 'money_may_have_moved' },
+      reason: 'unknown_outcome',
+      evidence: { operation: 'createBridgeDeposit', claim: 'sending' },
     });
     await handle.terminate();
   });

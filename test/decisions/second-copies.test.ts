@@ -97,7 +97,6 @@ describe('a POST that is not the only one under its reference', () => {
     expect((await parked(handle)).parked).toMatchObject({ reason: 'conflict', evidence });
     await handle.signal('events', [trusted('REFUNDED')]);
     await expect(resolve(handle, 'mark-failed')).rejects.toThrow();
-    await noted(handle, 'order-refused');
     await until('it to be asked again', async () => {
       const { parked } = (await handle.query<FlowReport>('flow')).view;
       return JSON.stringify(parked?.evidence ?? '').includes('REFUNDED');

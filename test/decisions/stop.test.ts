@@ -29,7 +29,7 @@ const busy = (): Promise<never> => Promise.reject(new RateLimitedError('sendCryp
 let decisions: Awaited<ReturnType<typeof openDecisionBench>>;
 let sending: (() => Promise<never>) | undefined = busy;
 let isQuoted = true;
-let [attempts, quotes] = [0, 0];
+let attempts = 0;
 beforeAll(async () => {
   decisions = await openDecisionBench((service) => ({
     async sendCrypto(body) {
@@ -37,7 +37,6 @@ beforeAll(async () => {
       return sending === undefined ? service.sendCrypto(body) : sending();
     },
     async quoteBridge(body) {
-      quotes += 1;
       if (!isQuoted) throw new ServiceUnavailableError('quoteBridge', 'http-status', 503);
       return service.quoteBridge(body);
     },
@@ -83,7 +82,7 @@ describe('a flow that has sent nothing', () => {
 
   test('is not cancelled while its claims cannot be voided; once the store is back, it is', async () => {
     const handle = await awaitingApproval('no-claims');
-    const store = jest.spyOn(decisions.store.claims, 'voidUnsent').mockImplementation(away);
+    const store = jest.spyOn(decisions.store.claims, 'voidAll').mockImplementation(away);
     await Promise.all([expect(cancel(handle)).rejects.toMatchObject(UNKNOWN), decisions.bench.pass(READING_MS)]);
     expect((await untilFlow(handle, () => true)).view.outcome).toBeNull();
     store.mockRestore();
@@ -103,19 +102,11 @@ describe('a flow that has sent nothing', () => {
     expect(await ended(handle)).toMatchObject({ state: 'cancelled' });
   });
 
-  test('is not cancelled while its inbox cannot be read', async () => {
-    const handle = await awaitingApproval('no-inbox');
-    jest.spyOn(decisions.store.inbox, 'list').mockImplementation(away);
-    await Promise.all([expect(cancel(handle)).rejects.toMatchObject(UNKNOWN), decisions.bench.pass(READING_MS)]);
-    await noted(handle, 'cancel-refused');
-    await handle.terminate();
-  });
-
   test('is not cancelled when a trusted event reports that the service has it, whatever untrusted ones report', async () => {
     const handle = await awaitingApproval('early-event');
     const untrusted = { trusted: false, proof: null };
     await handle.signal('events', [trusted('DEPOSIT_INITIATED'), trusted('DEPOSIT_INITIATED', untrusted)]);
-    await expect(cancel(handle)).rejects.toMatchObject(refusal('event_reports_it'));
+    await expect(cancel(handle)).rejects.toMatchObject(refusal('money_may_have_moved'));
     await handle.terminate();
   });
 
@@ -141,9 +132,6 @@ describe('a flow that has sent nothing', () => {
       evidence: { code: 'earlier_run_may_have_sent' },
     });
     expect((await parked(handle)).parked?.evidence).not.toHaveProperty('claimed');
-    const before = quotes;
-    await decisions.bench.pass(HOUR_MS);
-    expect(quotes).toBe(before);
     await handle.terminate();
   });
 

@@ -136,15 +136,15 @@ describe('the activities of a flow with the store alone:', () => {
     expect(await asActivity(() => made.takeTurn())).toBeUndefined();
   });
 
-  it('each runs on one task queue, and prepareBridgeTransfer also on that of the workflows', () => {
+  it('each runs on one task queue, and checkBridgeTransfer also on that of the workflows', () => {
     const deps = depsOver(store);
     const namesOn = (queue: (typeof QUEUES)[number]) => Object.keys(activitiesOn(deps, queue));
     const [flows, money, lookups, callbacks] = QUEUES.map(namesOn);
     expect(money?.toSorted()).toEqual(['submitBridgeDeposit', 'submitRefund', 'submitStep', 'takeTurn']);
-    expect(lookups).toEqual(expect.arrayContaining(['settleUnknown', 'whetherPaid', 'prepareBridgeTransfer']));
+    expect(lookups).toEqual(expect.arrayContaining(['settleUnknown', 'whetherPaid', 'checkBridgeTransfer']));
     expect(callbacks).toEqual(['deliverCallback']);
-    expect(flows).toEqual(expect.arrayContaining(['readInbox', 'admitOrder', 'prepareFlow', 'prepareBridgeTransfer']));
-    const all = [...Object.keys(createActivities(deps)), 'deliverCallback', 'prepareBridgeTransfer'].toSorted();
+    expect(flows).toEqual(expect.arrayContaining(['readInbox', 'admitOrder', 'checkFlow', 'checkBridgeTransfer']));
+    const all = [...Object.keys(createActivities(deps)), 'deliverCallback', 'checkBridgeTransfer'].toSorted();
     expect([flows, money, lookups, callbacks].flatMap((names) => names ?? []).toSorted()).toEqual(all);
     const one = async () => 'run';
     expect(ofQueue({ takeTurn: one, readInbox: one }, 'money')).toEqual({ takeTurn: one });

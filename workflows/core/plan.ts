@@ -50,6 +50,8 @@ export interface Plan {
   readonly whyNoInvoice?: (v: View) => Cause | null;
   /** Why an order of these cannot be carried out, besides what is proven. */
   readonly whyNot?: (o: Ordered) => Cause | null;
+  /** Why another send, which was ordered, was not made: shown with the question. Null: nothing kept it back. */
+  readonly whyNotMade?: (v: View) => string | null;
   /** Why no approval of a quote is taken now; null: one is. @default the kind takes none */
   readonly whyNoApproval?: (v: View) => Cause | null;
   /** The terms that are shown. @default those of the input */

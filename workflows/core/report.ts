@@ -128,18 +128,27 @@ function stepFailed({ known, request }: View): string {
 }
 
 function whyFailed(v: View): Cause {
-  if (v.known.input === 'invalid') return { code: 'invalid_input', text: v.known.refusal?.detail ?? '' };
+  if (v.known.input === 'invalid') {
+    const text = v.known.refusal?.detail ?? '';
+    return v.is.maybeSent ? { ...EARLIER_RUN, text: `${EARLIER_RUN.text}: ${text}` } : { code: 'invalid_input', text };
+  }
   if (v.request.unaskable !== null) return { code: 'cannot_be_asked', text: v.request.unaskable };
   if (v.is.watches && v.known.input === 'unchecked')
     return { code: 'never_asked', text: 'it was started elsewhere, and could not be asked how it ended' };
+  if (v.known.input === 'unchecked' && v.is.maybeSent) return EARLIER_RUN;
   if (v.is.inboxAsked && !v.is.inboxRead) return AWAY;
   if (v.is.reported) return { code: 'event_reports_it', text: 'a trusted event says that the service has it' };
   return AWAY;
 }
 
+const EARLIER_RUN: Cause = {
+  code: 'earlier_run_may_have_sent',
+  text: 'an earlier run of it may have sent, and it could not be checked',
+};
 const AWAY: Cause = { code: 'store_unavailable', text: 'the store cannot say now whether money moved' };
 
-export function postIn({ request, requestPlan, known }: View): Evidence {
+export function postIn(v: View): Evidence {
+  const { request, requestPlan, known } = v;
   const { operation } = requestPlan;
   const reference = known.prepared?.steps[requestPlan.name]?.claim.reference;
   const { why, refused, asked } = request.shown;
@@ -150,7 +159,7 @@ export function postIn({ request, requestPlan, known }: View): Evidence {
     operation,
     reference,
     claim: request.claim,
-    why: refused === null ? why : 'another send was refused; of the earlier one that says nothing',
+    why: refused === null ? (v.plan.whyNotMade?.(v) ?? why) : 'another send was refused; of the earlier one that says nothing',
     ...(request.claim === 'sending' ? asked : {}),
     ...(refused === null ? {} : { refused }),
   };

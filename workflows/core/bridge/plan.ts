@@ -7,7 +7,7 @@ import type { OrderRule, Ordered, Plan, Rule, View } from '../plan.js';
 import { endUnmoved, readInbox, readInboxOn, step, stop, takeBack } from '../situation.js';
 import { detailOf, evidenceOf } from './evidence.js';
 import { sendDeposit, sendRefund } from './perform.js';
-import { isQuoted, quotedTerms, whyNoQuote } from './quotes.js';
+import { isQuoted, quotedTerms, whyNoNewQuote, whyNoQuote } from './quotes.js';
 import {
   factsOfRefund,
   isBegun,
@@ -259,6 +259,7 @@ export const bridgeTransferPlan: Plan = {
   derive: transferOf,
   orderRules: ORDER_RULES,
   whyNot,
+  whyNotMade: whyNoNewQuote,
   whyNoApproval,
   termsOf: quotedTerms,
   serviceReferenceOf: (answer) =>

@@ -17,15 +17,20 @@ export function isQuoted({ known: { transfer }, nowMs }: View): boolean {
 export function whyNoQuote(v: View): string | null {
   const { transfer } = v.known;
   if (transfer === null) return null;
-  const { agreed, quote, whyNone, quotes } = transfer;
-  if (whyNone !== null) return whyNone;
-  if (agreed === null || quote === null) return null;
-  const worse = quotes === 0 ? null : whyWorse(agreed, quote, inputOf(v.known).maxSlippageBps);
-  if (worse !== null) return worse;
-  if (isQuoted(v)) return null;
+  const { agreed, quote, quotes } = transfer;
+  const refused = whyNoNewQuote(v);
+  if (refused !== null) return refused;
+  if (agreed === null || quote === null || isQuoted(v)) return null;
   if (agreed.cryptoAmount === null)
     return 'The rate_id is no longer valid, and the figures behind it are not known here';
   return quotes >= MAX_REQUOTES ? 'Every quote expired before it could be used' : null;
+}
+
+/** Why the last quote that was asked for is none; null: it is one. */
+export function whyNoNewQuote({ known }: View): string | null {
+  const { agreed = null, quote = null, whyNone = null, quotes = 0 } = known.transfer ?? {};
+  if (whyNone !== null || agreed === null || quote === null || quotes === 0) return whyNone;
+  return whyWorse(agreed, quote, inputOf(known).maxSlippageBps);
 }
 
 /**
