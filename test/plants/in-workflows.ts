@@ -220,6 +220,9 @@ export const plants = {
       refundRefusal: (honest) => (known) => honest.refundRefusal({ ...withoutRefunded(known), theirsBegun: false }),
     }),
     replacing<typeof transfer>('workflows/core/bridge/transfer.ts', { isRefunded: () => () => false }),
+    seeing((v) =>
+      v.requestPlan.name === 'refund' ? { ...v, endings: v.endings.filter((ending) => ending !== 'refunded') } : v,
+    ),
   ],
   'refund-as-announced': [
     replacing<typeof refundTerms>('workflows/core/bridge/refund-terms.ts', {
