@@ -48,7 +48,8 @@ export function createLoop(plan: Plan, begun: Known, host: Host): Loop {
   const become = (input: Input): void => {
     const before = known;
     known = learn(before, input, host.nowMs());
-    host.onLearnt(before, input, known);
+    // An event that came before says nothing; a flood of them must cost nothing.
+    if (known !== before || input.is !== 'event') host.onLearnt(before, input, known);
   };
 
   function begin(step: Step): void {

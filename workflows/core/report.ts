@@ -159,7 +159,10 @@ export function postIn(v: View): Evidence {
     operation,
     reference,
     claim: request.claim,
-    why: refused === null ? (v.plan.whyNotMade?.(v) ?? why) : 'another send was refused; of the earlier one that says nothing',
+    why:
+      refused === null
+        ? (v.plan.whyNotMade?.(v) ?? why)
+        : 'another send was refused; of the earlier one that says nothing',
     ...(request.claim === 'sending' ? asked : {}),
     ...(refused === null ? {} : { refused }),
   };
