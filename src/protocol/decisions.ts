@@ -218,7 +218,7 @@ const ENDING_OF: Readonly<Partial<Record<Meaning, Ending>>> = {
 };
 
 /** Whether these meanings show that money was collected or came back: against them no flow says that nothing moved. */
-export function saysMoneyMoved(meanings: readonly Meaning[]): boolean {
+function saysMoneyMoved(meanings: readonly Meaning[]): boolean {
   return meanings.some((meaning) =>
     ['succeeded', 'collected', 'funds-held', 'refunded', 'refund-failed'].includes(meaning),
   );

@@ -13,8 +13,6 @@ const {
   READ,
   STORE,
   SUBMIT,
-  STOP_AGAIN_MS,
-  STOP_TRIES,
   STORE_PATIENCE_MS,
   submitPolicy,
 } = policies;
@@ -68,13 +66,6 @@ describe('the retries of activities', () => {
       [5 * SECOND, HOUR],
     ]);
     expect(policies.UNTAKEN_PAUSE_MS).toBe(5 * SECOND);
-  });
-
-  it('of a stop at the deadline last together longer than one attempt to send', () => {
-    const pauses = Array.from({ length: STOP_TRIES }, (_, tries) => STOP_AGAIN_MS * 2 ** tries);
-    const together = pauses.reduce((sum, pause) => sum + pause, 0);
-    expect(together).toBeGreaterThan(Number(SUBMIT.startToCloseTimeout));
-    expect(together).toBeLessThan(5 * MINUTE);
   });
 });
 

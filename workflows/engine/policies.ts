@@ -89,12 +89,6 @@ export const POLL: ActivityOptions = {
   retry: { initialInterval: 2 * SECOND, backoffCoefficient: 2, maximumInterval: 5 * MINUTE },
 };
 
-/** A flow past its deadline tries to void the claim of a submit in progress; each pause is twice as long. */
-export const STOP_AGAIN_MS = 20 * SECOND;
-
-/** Number of tries: together longer than one attempt lasts. After them its outcome counts as unknown. */
-export const STOP_TRIES = 3;
-
 /** How long our own store may be unavailable until the flow continues without it. */
 export const STORE_PATIENCE_MS = MINUTE;
 
@@ -132,9 +126,6 @@ export const REFUND_CONFIRM_MS = 60 * MINUTE;
 
 /** How long a record that proves nothing yet is looked up while a person is asked. */
 export const LOOK_WHILE_PARKED_MS = 30 * 24 * 60 * MINUTE;
-
-/** The same beside a flow that does not wait for it: tried for as long as a parked flow asks. */
-export const STORE_BESIDE: ActivityOptions = { ...STORE, scheduleToCloseTimeout: LOOK_WHILE_PARKED_MS };
 
 /** How often a parked flow reminds. */
 export const REMINDER_MS = 24 * 60 * MINUTE;
