@@ -11,6 +11,7 @@ import type * as statusLookups from '../../activities/status-lookups.js';
 import type * as submitUnderClaim from '../../activities/submit-under-claim.js';
 import type { Submission } from '../../activities/submit-under-claim.js';
 import type * as timing from '../../activities/timing.js';
+import type * as voiding from '../../activities/void-all.js';
 import type * as invoicePayment from '../../src/flows/invoice-payment.js';
 import type * as attempts from '../../src/protocol/attempt.js';
 import { NEVER_RESERVED } from '../../src/protocol/fingerprint.js';
@@ -186,13 +187,21 @@ export const plants = {
     }),
   ],
   'reset-before-the-claims': [
-    closingClaimsWith((honest) => ({
-      voidAllUnsent: (all, reason) =>
-        honest.voidAllUnsent(
-          all.filter(({ fingerprint }) => fingerprint !== NEVER_RESERVED),
-          reason,
-        ),
-    })),
+    replacing<typeof voiding>('activities/void-all.ts', {
+      voidAll:
+        ({ voidAll }) =>
+        (deps, order) =>
+          voidAll(
+            withClaims(deps, (honest) => ({
+              voidAll: (all, ...rest) =>
+                honest.voidAll(
+                  all.filter(({ fingerprint }) => fingerprint !== NEVER_RESERVED),
+                  ...rest,
+                ),
+            })),
+            order,
+          ),
+    }),
   ],
   'word-before-the-claims': [
     closingClaimsWith((honest) => ({
