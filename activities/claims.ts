@@ -80,34 +80,6 @@ export function createClaimActivities(deps: ActivityDeps) {
   };
 
   return {
-    /**
-     * Voids a claim that is absent, or reserved and never sent; where there is no lookup, also one whose POSTs the service
-     * turned away. Leaves every other claim alone and returns its phase.
-     */
-    voidClaim: (order: ClaimRef & { reason: string }): Promise<ClaimPhase> =>
-      own(
-        order,
-        async (key) => (await claims.voidUnsent(key, { ...unsent(order), ...believed(order) }, order.reason)).phase,
-      ),
-
-    /**
-     * For a flow that is about to end before its first send: nothing is sent for it after this, not even after a reset.
-     * Voids the claims that were never sent, of this run or an earlier one, if none of the others stands in the way: then
-     * nothing is voided. Returns the operations whose POST may have been executed, except those in `done`.
-     */
-    voidUnsentOf: async ({ flowId, claims: known, done, reason, wasReset }: UnsentOrder): Promise<string[]> => {
-      const isOpen = ({ operation }: { readonly operation: string }) => !done.includes(operation);
-      for (const claim of known.filter(isOpen)) await requireOwnDeployment(deps, claim);
-      const pin = await pinOf(deps);
-      return storing(async () => {
-        const found = await claims.ofFlow(flowId);
-        // The claim of the run before the reset may have been lost with the store.
-        if (found.length === 0 && wasReset && pin.epoch > FIRST_EPOCH) return ['unknown: the store was restored'];
-        const all = unsentOf(deps, { flowId, claims: known, done, reason, wasReset }, pin, found);
-        return (await claims.voidAllUnsent(all, reason)).map(({ operation }) => operation);
-      });
-    },
-
     /** Stores an answer that could not be written when it came. */
     recordAnswer: (order: ClaimRef & { answer: unknown }): Promise<ClaimPhase | 'absent'> =>
       own(order, (key) => recordAnswer(deps, key, order.flowId, order.answer)),

@@ -240,15 +240,6 @@ export interface ClaimStore {
   voidUnsent(key: ClaimKey, attempt: UnsentClaim, reason: string): Promise<ClaimState<ClaimPhase>>;
 
   /**
-   * The same for several claims at once: all of them, or none. Returns those that stand in the way, whose POST may have
-   * been executed; none if all are `void` or `rejected` now.
-   */
-  voidAllUnsent(
-    claims: readonly (UnsentClaim & { readonly key: ClaimKey })[],
-    reason: string,
-  ): Promise<readonly ClaimKey[]>;
-
-  /**
    * An end that says that nothing moved: voids all claims of its flow, at once, if the inbox of the flow holds nothing but
    * what it has judged, if no webhook waits to be matched under its reference, and if none of the claims is in the way
    * (`isInTheWay`), also as one that a person closed after it was sent. Otherwise nothing changes. Returns what it read.

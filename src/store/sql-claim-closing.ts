@@ -27,13 +27,7 @@ const ALWAYS: Condition = { sql: 'true', params: [] };
 
 /** Of a claim that is reserved: nothing left, or the service turned away all that did, and no more than are known. */
 const NEVER_EXECUTED = `${SENDS_ORDERED} = 0 AND claims.turned_away <= ?`;
-/** 1 for a claim that cannot be voided; a missing one if it may have existed in the epoch of its flow. */
-const IN_THE_WAY = `CASE WHEN EXISTS (SELECT 1 FROM claims WHERE ${OF_KEY} AND phase NOT IN ('void', 'rejected')
-        AND NOT (phase = 'reserved' AND ${NEVER_EXECUTED}))
-      OR (NOT EXISTS (SELECT 1 FROM claims WHERE ${OF_KEY}) AND (SELECT epoch FROM deployment) > ?)
-    THEN 1 ELSE 0 END`;
-
-interface ClaimClosing extends Pick<ClaimStore, 'recordDecision' | 'voidUnsent' | 'voidAllUnsent' | 'closeByOrder'> {
+interface ClaimClosing extends Pick<ClaimStore, 'recordDecision' | 'voidUnsent' | 'closeByOrder'> {
   /** Records a person's order about a claim, if it is there and the condition holds. */
   order(key: ClaimKey, action: string, order: ClaimOrder, onlyIf?: Condition): Step;
 }
@@ -110,26 +104,6 @@ export function createClaimClosing(deps: {
       const [, after] = await write(key, [makeVoid(key, unsent, reason, ALWAYS), { sql: SELECT, params: values(key) }]);
       const state = stateOfRow(rowOf(after));
       return { ...state, phase: state.phase === 'absent' ? 'void' : state.phase };
-    },
-
-    async voidAllUnsent(claims, reason) {
-      if (claims.length === 0) return [];
-      const counted = claims.map(({ key, turnedAway = 0, epoch = LATEST }) => {
-        return [...values(key), turnedAway, ...values(key), epoch];
-      });
-      // A claim that is void by then is in the way of none: each statement finds the same answer.
-      const noneIsInTheWay: Condition = {
-        sql: claims.map(() => `${IN_THE_WAY} = 0`).join(' AND '),
-        params: counted.flat(),
-      };
-      const flags = claims.map((_, index) => `${IN_THE_WAY} AS claim_${index}`).join(', ');
-      const request = [
-        { sql: `SELECT ${flags}`, params: counted.flat() },
-        ...claims.map(({ key, ...unsent }) => makeVoid(key, unsent, reason, noneIsInTheWay)),
-      ];
-      const [found] = await db.write(request, turnOf.claims(claims.map(({ key }) => key)));
-      const isInTheWay = (index: number) => Number(found?.rows[0]?.[`claim_${index}`] ?? 1) !== 0;
-      return claims.filter((_, index) => isInTheWay(index)).map(({ key }) => key);
     },
 
     async closeByOrder(claims, action, given, unless) {

@@ -222,7 +222,6 @@ export function createSqlClaims(deps: {
 
     recordDecision: closing.recordDecision,
     voidUnsent: closing.voidUnsent,
-    voidAllUnsent: closing.voidAllUnsent,
     closeByOrder: closing.closeByOrder,
     ...createVoidAll({ db, seal, sealed, now, guard }),
 

@@ -4,6 +4,7 @@ import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { createActivities } from '../../activities/index.js';
 import { createClaimActivities, pinOf } from '../../activities/claims.js';
+import { voidAll } from '../../activities/void-all.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import type { ClaimRef, SubmitOutcome } from '../../activities/types.js';
 import { createSettleActivities } from '../../activities/settle-unknown.js';
@@ -93,6 +94,7 @@ describe('a worker and the deployment that it belongs to', () => {
       send: () => Promise.resolve({ posts: (posts += 1) }),
     });
   const order = { actor: 'ada', note: 'the provider never had it' };
+  const stopping = { done: [], reason: 'cancelled', reviewedEventIds: [], wasReset: false } as const;
   const closing = { action: 'mark-refunded', order, against: [], reviewedEventIds: [], wasReset: false } as const;
 
   it.each(['another store', 'another account', 'an older copy of the store'])(
@@ -108,7 +110,7 @@ describe('a worker and the deployment that it belongs to', () => {
       const refusal = { type: 'other_deployment', nonRetryable: false };
       for (const act of [
         () => submit(deps, asked),
-        () => activities.voidClaim({ ...asked, reason: 'cancelled' }),
+        () => voidAll(deps, { ...stopping, flowId: asked.flowId, claims: [asked] }),
         () => activities.recordAnswer({ ...asked, answer: {} }),
         () => activities.recordRejection({ ...asked, owner: 'a', rejection: { httpStatus: 400, message: 'no' } }),
         () => activities.orderSendAgain({ ...asked, order }),
@@ -169,7 +171,9 @@ describe('a worker and the deployment that it belongs to', () => {
     const deps = depsOf(store);
     expect(await submit(deps, claim)).toMatchObject({ kind: 'unknown' });
     expect(await submit(deps, claim)).toMatchObject({ kind: 'unknown' });
-    expect(await createClaimActivities(deps).voidClaim({ ...unsent, reason: 'cancelled' })).toBe('sending');
+    expect(await voidAll(deps, { ...stopping, flowId: unsent.flowId, claims: [unsent] })).toMatchObject({
+      isDone: false,
+    });
     expect(posts).toBe(0);
 
     expect(await createClaimActivities(deps).orderSendAgain({ ...claim, order })).toBe(true);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClaimActivities, pinFor, pinOf } from '../../activities/claims.js';
+import { voidAll } from '../../activities/void-all.js';
 import type { ClaimRef } from '../../activities/types.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import type { ClaimStore } from '../../src/store/claim.js';
@@ -40,21 +41,9 @@ describe('the claims of a flow', () => {
   };
   const phaseOf = async (key: typeof INVOICE) => (await claims.get(key))?.phase;
   const ending = { flowId, claims: [], done: [], reason: 'deadline_passed', wasReset: false };
-
-  it('are void, with the reason, once voidClaim closes them before anything was sent', async () => {
-    await claims.reserve(INVOICE, { owner: 'o', ...unsent });
-    for (const key of [INVOICE, PAYMENT]) {
-      expect(await activities.voidClaim({ ...(await claimOf(key)), reason: 'cancelled' })).toBe('void');
-      expect(await claims.get(key)).toMatchObject({ phase: 'void', reason: 'cancelled', flowId });
-    }
-    expect(await claims.reserve(INVOICE, { owner: 'next', ...unsent })).toMatchObject({ kind: 'void' });
-  });
-
-  it('stay in sending if voidClaim comes after a send', async () => {
-    await send(INVOICE);
-    expect(await activities.voidClaim({ ...(await claimOf(INVOICE)), reason: 'cancelled' })).toBe('sending');
-    expect(await phaseOf(INVOICE)).toBe('sending');
-  });
+  /** Whether all of them are void by then. */
+  const isVoid = async (order: Omit<Parameters<typeof voidAll>[1], 'reviewedEventIds'>) =>
+    (await voidAll(deps, { ...order, reviewedEventIds: [] })).isDone;
 
   it('take a refusal from the attempt that owns them, and from no other one', async () => {
     await send(INVOICE);
@@ -65,57 +54,58 @@ describe('the claims of a flow', () => {
     expect(await claims.get(INVOICE)).toMatchObject({ phase: 'rejected', rejection: REFUSED });
   });
 
-  it('are named by voidUnsentOf at its end if something may have been executed under them, each once', async () => {
+  it('stay as they are at its end, all of them, if something may have been executed under one', async () => {
     await send(INVOICE);
     await claims.recordAnswer(INVOICE, {});
     await send(PAYMENT);
-    expect(await activities.voidUnsentOf(ending)).toEqual(['createInvoice', 'payInvoice']);
-    expect(await activities.voidUnsentOf({ ...ending, done: ['createInvoice'] })).toEqual(['payInvoice']);
+    expect(await isVoid(ending)).toBe(false);
+    expect(await isVoid({ ...ending, done: ['createInvoice'] })).toBe(false);
     expect([await phaseOf(INVOICE), await phaseOf(PAYMENT)]).toEqual(['answered', 'sending']);
   });
 
-  it('are not named by voidUnsentOf if they were refused; those that are only reserved become void', async () => {
+  it('are in the way of no end if they were refused; those that are only reserved become void', async () => {
     await send(INVOICE);
     await claims.recordRejection(INVOICE, 'o', REFUSED);
     await claims.reserve(PAYMENT, { owner: 'o', ...unsent });
-    expect(await activities.voidUnsentOf(ending)).toEqual([]);
+    expect(await isVoid(ending)).toBe(true);
     expect([await phaseOf(INVOICE), await phaseOf(PAYMENT)]).toEqual(['rejected', 'void']);
+    expect(await claims.reserve(PAYMENT, { owner: 'next', ...unsent })).toMatchObject({ kind: 'void' });
   });
 
-  it('are left alone by voidUnsentOf if the flow has done them', async () => {
+  it('are left alone at its end if the flow has done them', async () => {
     await claims.reserve(INVOICE, { owner: 'o', ...unsent });
     const named = { ...ending, claims: [await claimOf(INVOICE)], done: ['createInvoice'] };
-    expect(await activities.voidUnsentOf(named)).toEqual([]);
+    expect(await isVoid(named)).toBe(true);
     expect([await phaseOf(INVOICE), await phaseOf(PAYMENT)]).toEqual(['reserved', 'void']);
   });
 
   it.each(['invalid_input', 'plaintext_input'])(
-    "are not closed by voidUnsentOf of a flow that was refused (%s): the reference may be another flow's",
+    "are not closed at the end of a flow that was refused (%s): the reference may be another flow's",
     async (reason) => {
-      expect(await activities.voidUnsentOf({ ...ending, reason })).toEqual([]);
+      expect(await isVoid({ ...ending, reason })).toBe(true);
       expect(await claims.ofFlow(flowId)).toEqual([]);
       expect(await claims.reserve(INVOICE, { owner: 'o', ...unsent })).toMatchObject({ kind: 'reserved' });
     },
   );
 
-  it('are void after voidUnsentOf of a flow that was reset, if the store was never restored', async () => {
-    expect(await activities.voidUnsentOf({ ...ending, wasReset: true })).toEqual([]);
+  it('are void at the end of a flow that was reset, if the store was never restored', async () => {
+    expect(await isVoid({ ...ending, wasReset: true })).toBe(true);
     expect([await phaseOf(INVOICE), await phaseOf(PAYMENT)]).toEqual(['void', 'void']);
   });
 
-  it('are not unsent in voidUnsentOf if an earlier run may have sent under them, in the oldest epoch of its claims', async () => {
+  it('are not void at its end if an earlier run may have sent under them, in the oldest epoch of its claims', async () => {
     await send(INVOICE);
     await store.deployment.raiseEpoch(1);
     const named = [await claimOf(INVOICE, 1), await claimOf({ ...INVOICE, reference: 'i1-2' }, 2)];
     const done = ['createInvoice'];
-    expect(await activities.voidUnsentOf({ ...ending, claims: named, done, wasReset: true })).toEqual(['payInvoice']);
+    expect(await isVoid({ ...ending, claims: named, done, wasReset: true })).toBe(false);
     // Nothing is closed by an end that is none.
     expect(await phaseOf(PAYMENT)).toBeUndefined();
   });
 
   it('are those that it names, if its id is of no kind of ours', async () => {
     const of = { ...ending, flowId: 'lottery/i1' };
-    expect(await activities.voidUnsentOf(of)).toEqual([]);
+    expect(await isVoid(of)).toBe(true);
     const claim = { ...(await claimOf(INVOICE)), flowId: of.flowId };
     const closing = { action: 'mark-failed', order, against: [], reviewedEventIds: [], wasReset: false } as const;
     expect(await activities.closeByOrder({ ...closing, flowId: of.flowId, claims: [claim] })).toEqual([]);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createClaimActivities, pinOf } from '../../activities/claims.js';
+import { pinOf } from '../../activities/claims.js';
 import { createTurnedAwayActivities } from '../../activities/turned-away.js';
+import { voidAll } from '../../activities/void-all.js';
 import type { ClaimRef } from '../../activities/types.js';
 import type { ClaimKey, ClaimStore } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
@@ -44,7 +45,12 @@ describeStores('a claim whose POST the service turned away', (kind) => {
     pin: await pinOf(depsOver(store)),
   });
   const phaseOf = async (key: ClaimKey) => (await claims.get(key))?.phase;
-  const closing = () => createClaimActivities(depsOver(store));
+  /** Whether a stop of its flow voids these, and so all of them. */
+  const isVoid = async (flowId: string, ...keys: readonly ClaimKey[]) => {
+    const named = await Promise.all(keys.map((key) => refOf(key, flowId)));
+    const order = { flowId, claims: named, done: [], reason: 'expired', wasReset: false, reviewedEventIds: [] };
+    return (await voidAll(depsOver(store), order)).isDone;
+  };
 
   it('is free for another attempt, to which its send is a repeat, also after one that never left', async () => {
     await turnedAway(SEND);
@@ -75,7 +81,7 @@ describeStores('a claim whose POST the service turned away', (kind) => {
     await claims.orderSendAgain(SEND, 'ordered', order);
     const found = await claims.reserve(SEND, { owner: 'c', ...of(flowOf(SEND)) });
     expect(found).toMatchObject({ kind: 'reserved', sentBefore: 'unknown' });
-    expect(await closing().voidClaim({ ...(await refOf(SEND, flowOf(SEND))), reason: 'expired' })).toBe('reserved');
+    expect(await isVoid(flowOf(SEND), SEND)).toBe(false);
   });
 
   it('is not sent after a person decided how its flow ended, not even by a reset', async () => {
@@ -96,10 +102,9 @@ describeStores('a claim whose POST the service turned away', (kind) => {
 
   it('is void by the word of the service where there is no lookup, and else only with the proof of that', async () => {
     for (const key of [WITHDRAWAL, SEND]) await turnedAway(key);
-    const voided = async (key: ClaimKey) =>
-      closing().voidClaim({ ...(await refOf(key, flowOf(key))), reason: 'expired' });
-    expect(await voided(WITHDRAWAL)).toBe('void');
-    expect(await voided(SEND)).toBe('reserved');
+    expect(await isVoid(flowOf(WITHDRAWAL), WITHDRAWAL)).toBe(true);
+    expect(await isVoid(flowOf(SEND), SEND)).toBe(false);
+    expect([await phaseOf(WITHDRAWAL), await phaseOf(SEND)]).toEqual(['void', 'reserved']);
   });
 
   describe('and that has a lookup', () => {
@@ -158,81 +163,16 @@ describeStores('a claim whose POST the service turned away', (kind) => {
 
   describe('and that is one of several of its flow', () => {
     const flowId = 'bridge-transfer/r1';
-    const ended = async (done: readonly string[] = []) =>
-      closing().voidUnsentOf({
-        flowId,
-        claims: [await refOf(DEPOSIT, flowId), await refOf(REFUND, flowId)],
-        done,
-        reason: 'cancelled',
-        wasReset: false,
-      });
-
     it('lets a stop void all of them if the service turned away what has no lookup', async () => {
       await turnedAway(DEPOSIT);
-      expect(await ended()).toEqual([]);
+      expect(await isVoid(flowId, DEPOSIT, REFUND)).toBe(true);
       expect([await phaseOf(DEPOSIT), await phaseOf(REFUND)]).toEqual(['void', 'void']);
     });
 
     it('keeps a stop from voiding any of them if it has a lookup', async () => {
       await turnedAway(REFUND, 'a', flowId);
-      expect(await ended()).toEqual(['sendCrypto']);
+      expect(await isVoid(flowId, DEPOSIT, REFUND)).toBe(false);
       expect([await phaseOf(DEPOSIT), await phaseOf(REFUND)]).toEqual([undefined, 'reserved']);
     });
-  });
-});
-
-describeStores('a stop of a flow with several claims', (kind) => {
-  let temporary: TemporaryStore;
-  let store: Store;
-  let claims: ClaimStore;
-  beforeEach(async () => {
-    temporary = await makeTemporaryStore(kind);
-    store = await temporary.open();
-    claims = store.claims;
-  });
-  afterEach(() => temporary.remove());
-
-  const flowId = 'bridge-transfer/r1';
-  const both = [DEPOSIT, REFUND].map((key) => ({ key, ...of(flowId) }));
-  const phases = async () => Promise.all([DEPOSIT, REFUND].map(async (key) => (await claims.get(key))?.phase));
-
-  it('voids all of them, absent or reserved, in one transaction', async () => {
-    await claims.reserve(REFUND, { owner: 'a', ...of(flowId) });
-    expect(await claims.voidAllUnsent(both, 'cancelled')).toEqual([]);
-    expect(await phases()).toEqual(['void', 'void']);
-    expect(await claims.get(DEPOSIT)).toMatchObject({ reason: 'cancelled' });
-    expect(await claims.voidAllUnsent(both, 'again')).toEqual([]);
-    expect(await claims.voidAllUnsent([], 'none')).toEqual([]);
-  });
-
-  it.each(['sending', 'answered', 'ordered'] as const)(
-    'voids none of them if one is %s, in whatever order they are given',
-    async (phase) => {
-      await claims.reserve(DEPOSIT, { owner: 'a', ...of(flowId) });
-      await claims.markSending(DEPOSIT, 'a');
-      if (phase === 'answered') await claims.recordAnswer(DEPOSIT, {});
-      if (phase === 'ordered') await claims.orderSendAgain(DEPOSIT, 'b', order);
-      const before = await phases();
-      for (const given of [both, both.toReversed()]) {
-        expect(await claims.voidAllUnsent(given, 'cancelled')).toEqual([DEPOSIT]);
-        expect(await phases()).toEqual(before);
-      }
-    },
-  );
-
-  it('voids the others if one was refused, or closed before', async () => {
-    await claims.reserve(DEPOSIT, { owner: 'a', ...of(flowId) });
-    await claims.markSending(DEPOSIT, 'a');
-    await claims.recordRejection(DEPOSIT, 'a', { httpStatus: 400, message: 'no' });
-    expect(await claims.voidAllUnsent(both, 'cancelled')).toEqual([]);
-    expect(await phases()).toEqual(['rejected', 'void']);
-  });
-
-  it('voids none of them if one is missing that its flow may have used before the store was restored', async () => {
-    await store.deployment.raiseEpoch(1);
-    const [deposit, refund] = both;
-    const earlier = { ...refund!, epoch: 1 };
-    expect(await claims.voidAllUnsent([deposit!, earlier], 'cancelled')).toEqual([REFUND]);
-    expect(await phases()).toEqual([undefined, undefined]);
   });
 });

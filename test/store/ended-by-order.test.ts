@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createClaimActivities, pinOf } from '../../activities/claims.js';
+import { voidAll } from '../../activities/void-all.js';
 import type { ActivityDeps } from '../../activities/deps.js';
 import { createRefundActivities } from '../../activities/refund.js';
 import type { ClaimRef, RefundOrder } from '../../activities/types.js';
@@ -162,8 +163,8 @@ describe('a refund whose flow an order has ended', () => {
     await temporary.execute(`UPDATE claims SET answer = x'00'`);
     await temporary.execute(`UPDATE claim_orders SET note = x'00'`);
     await expect(store.claims.get(key)).rejects.toMatchObject({ name: 'SealBrokenError' });
-    const asked = { flowId: claim.flowId, claims: [], done: [], reason: 'cancelled', wasReset: false };
-    expect(await activities.voidUnsentOf(asked)).toEqual(['sendCrypto']);
+    const ended = { flowId: claim.flowId, claims: [], done: [], reason: 'cancelled', wasReset: false };
+    expect(await voidAll(deps, { ...ended, reviewedEventIds: [] })).toMatchObject({ isDone: false });
     expect(await activities.closeByOrder({ ...closing(claim), claims: [] })).toEqual([]);
     expect((await store.claims.orders(key)).map(({ action }) => action)).toEqual(['held-back', 'mark-refunded']);
   });

@@ -60,6 +60,19 @@ describeStores('voidAll of the claims of a flow', (kind) => {
     expect(await phases()).toEqual(['sending', 'reserved']);
   });
 
+  it.each(['answered', 'ordered'] as const)(
+    'changes nothing if one was sent and is %s, in whatever order they are given',
+    async (phase) => {
+      await send(DEPOSIT);
+      await (phase === 'answered' ? claims.recordAnswer(DEPOSIT, {}) : claims.orderSendAgain(DEPOSIT, 'b', order));
+      const before = await phases();
+      for (const given of [BOTH, BOTH.toReversed()]) {
+        expect(await voidAll([], given)).toMatchObject({ isDone: false });
+        expect(await phases()).toEqual(before);
+      }
+    },
+  );
+
   it('changes nothing if a person closed one of them after it was sent: that nothing moved is not known', async () => {
     await send(DEPOSIT);
     await claims.closeNotExecuted(DEPOSIT, order);
