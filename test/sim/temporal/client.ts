@@ -178,7 +178,8 @@ const descriptionOf = (run: Run) => ({
   memo: run.memo,
   searchAttributes: run.attribute === undefined ? {} : { TowlineState: [run.attribute] },
   historyLength: eventsOf(run).length,
-  raw: { pendingWorkflowTask: run.pending.length > 0 ? {} : undefined },
+  // What was cancelled by its end is left open, and no task comes of it.
+  raw: { pendingWorkflowTask: isOpen(run) && run.pending.length > 0 ? {} : undefined },
 });
 
 /** Like `WorkflowHandle.result`. @throws WorkflowFailedError */
