@@ -148,9 +148,9 @@ export const PLANTS: readonly PlantedBug[] = [
     story: 'a retry counts the life of its quote from its own start, and sends one that is too old',
     listed: 'a retry that sends an old quote',
     breaks: ['quote'],
-    seed: 477,
+    seed: 40,
     kind: 'bridge-transfer',
-    weather: { storeFails: 0.8, clearsAfterMs: 3_000_000, restores: false },
+    weather: { storeFails: 0.6, clearsAfterMs: 3_000_000, restores: false },
     plants: ['old-quote'],
   },
   {
