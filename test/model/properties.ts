@@ -248,7 +248,7 @@ function brokenEnd(setting: Setting, w: World): string | null {
       known.events.some(({ event }) => event.trusted && means(event.status, 'failed') && !isDeclined(event.status));
     const word = record?.word ?? null;
     const isDead = means(word, 'refunded') || (means(word, 'failed') && !(isDeclined(word) && isOfCopy(post)));
-    // What others do after the flow has looked for the last time nobody can know.
+    // What others do after the last lookup of the flow is not known to any flow.
     const isAlive = record?.ours === true && !isDead && record.byOthers !== 'unseen';
     // I4. Not against a service that takes its own "failed" back.
     if (isAlive && !hasFailed && !record.wasFailed)
@@ -425,8 +425,7 @@ function brokenInvoice({ plan }: Setting, { known, nowMs }: World): string | nul
   const { generate, pay } = known.requests;
   if (generate === undefined || pay === undefined) return null;
   const send = known.running.find((step) => step.do === 'send' && step.request === 'pay');
-  if (send !== undefined && known.prepared?.steps['pay'] === undefined)
-    return 'it is paid, and nobody has ordered that';
+  if (send !== undefined && known.prepared?.steps['pay'] === undefined) return 'it was paid without an order to pay';
   // What was sent before was compared before.
   if (send !== undefined && pay.sent === 'nothing' && generate.compared !== 'ours')
     return `it is paid, and was compared: ${generate.compared}`;
@@ -434,10 +433,10 @@ function brokenInvoice({ plan }: Setting, { known, nowMs }: World): string | nul
   const isIdle = known.running.length === 0 && known.orders.every(({ became }) => became !== null);
   const isReported = v.requestPlan.name === 'pay' && v.reporting.length > 0 && v.executed !== 'shown';
   if (isIdle && isReported && v.mismatches.length === 0 && pay.unaskable === null && !mayBeSent(pay))
-    return 'an event says that it was paid, and nobody asks whether it was';
+    return 'an event reports that it was paid, and the lookup is not asked';
   const orders = known.running.some((step) => step.do === 'order-send' && step.request === 'pay');
   const { payment } = (known.prepared?.input ?? {}) as { readonly payment?: unknown };
-  return orders && payment === undefined ? 'another payment is ordered, and nobody knows whom it charges' : null;
+  return orders && payment === undefined ? 'another payment is ordered, and whom it charges is not known' : null;
 }
 
 function brokenInvoiceEnd({ known, end }: World): string | null {

@@ -1,9 +1,10 @@
 import type { Cause } from '../../src/protocol/causes.js';
 import type { OtherRecord } from '../../src/flows/echoes.js';
-import type { ClaimSays, LookupSays, PaidSays, SentBefore } from '../../src/protocol/decisions.js';
+import type { ClaimSays, LookupSays, SentBefore } from '../../src/protocol/decisions.js';
 import { openedIdOf } from '../../src/protocol/events.js';
 import { isOneWordTooMany } from '../../src/protocol/statuses.js';
 import {
+  isPaid,
   NOT_SENT,
   type Answer,
   type ClaimReading,
@@ -344,8 +345,8 @@ function paid(
 ): Known {
   const before = known.requests[name];
   if (before === undefined) return known;
-  const wasShown = isShown(before.paid?.says);
-  const isNew = isShown(found.says) && !wasShown;
+  const wasShown = isPaid(before.paid);
+  const isNew = isPaid(found) && !wasShown;
   const { word } = found;
   const next = withRequest(known, name, {
     paid: { says: wasShown ? (before.paid?.says ?? found.says) : found.says, ...when },
@@ -357,8 +358,6 @@ function paid(
   });
   return isNew ? inNewTurn(next) : next;
 }
-
-const isShown = (says: PaidSays | undefined): boolean => says === 'paid' || says === 'other';
 
 function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }>, nowMs: number): Known {
   const { turn, stop: end = 'expired', order = null } = step;

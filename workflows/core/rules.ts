@@ -8,6 +8,8 @@ import {
   askOn,
   endUnmoved,
   follow,
+  isOfAnother,
+  isStopped,
   look,
   lookAtStatus,
   orderSend,
@@ -38,7 +40,7 @@ const FIRST: readonly Rule[] = [
   {
     name: 'stopped',
     says: 'The store has voided all claims of the flow before anything was sent: that is the end.',
-    when: (v) => isStopped(v) && !isInTheWay(v) && !v.is.reported && !v.is.elsewhere,
+    when: (v) => isStopped(v.known) && !isInTheWay(v) && !v.is.reported && !v.is.elsewhere,
     follows: (v) => ({ steps: [], end: endOfStop(v) }),
   },
   {
@@ -304,8 +306,6 @@ const withOrder = (situation: Situation, order: Order | undefined): Situation =>
     ? situation
     : { ...situation, end: { ...situation.end, order: order.id } };
 
-const isStopped = ({ known: { stop: tried } }: View): boolean => tried?.says === 'done' && tried.for !== 'paid';
-
 function endOfStop({ known: { stop: tried, refusal } }: View): End {
   const by = tried?.order == null ? {} : { order: tried.order };
   if (tried?.for === 'cancelled') return { state: 'cancelled', reason: 'cancelled_before_sending', ...by };
@@ -325,7 +325,6 @@ const hasFailed = (v: View): boolean => v.state.kind === 'ended' && v.state.mean
 /** Nobody's input closes a claim that it may not be about: then it stays as it was. */
 const isInTheWay = ({ request: { claim } }: View): boolean => !['free', 'reserved', 'void'].includes(claim);
 const isClosed = ({ request: { claim } }: View): boolean => claim === 'rejected' || claim === 'void';
-const isOfAnother = ({ request, post }: View): boolean => request.isOther || post.lookup === 'other';
 /** A proof that it failed agrees with a refusal. */
 const isAgreed = ({ endings, ours, request }: View): boolean =>
   request.claim === 'rejected' &&

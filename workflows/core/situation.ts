@@ -1,5 +1,5 @@
 import type { EndReason } from '../../src/protocol/vocabulary.js';
-import type { Step, StepName, StopEnd } from './known.js';
+import type { Known, Step, StepName, StopEnd } from './known.js';
 import type { End, Situation, View } from './plan.js';
 
 export function step(what: StepName, request: string, turn?: number, more: Partial<Step> = {}): Step {
@@ -19,6 +19,11 @@ export const writeAnswer = ({ requestPlan }: View): Step => step('write-answer',
 export const takeBack = ({ requestPlan, request }: View): Step =>
   step('take-back', requestPlan.name, undefined, request.holdBackFailed ? { isParked: true } : {});
 export const orderSend = ({ requestPlan, known }: View): Step => step('order-send', requestPlan.name, known.turn);
+
+/** The service has shown a record of another request under the same reference. */
+export const isOfAnother = ({ request, post }: View): boolean => request.isOther || post.lookup === 'other';
+/** The store has voided all claims of the flow: the end is decided. One claim alone is voided for what others have paid. */
+export const isStopped = ({ stop: tried }: Known): boolean => tried?.says === 'done' && tried.for !== 'paid';
 
 /** What runs goes on. */
 export const sendOf = ({ send }: View): readonly Step[] => (send === undefined ? [] : [send]);
