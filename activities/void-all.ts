@@ -2,7 +2,7 @@ import { eventOfRow } from '../src/flows/event-of-row.js';
 import type { ClaimState } from '../src/protocol/claim-table.js';
 import type { FlowEvent } from '../src/protocol/messages.js';
 import type { ClaimKey } from '../src/store/claim.js';
-import { pinOf, requireOwnDeployment, unsentOf, type UnsentOrder } from './claims.js';
+import { mayBeLost, pinOf, requireOwnDeployment, unsentOf, type UnsentOrder } from './claims.js';
 import type { ActivityDeps } from './deps.js';
 import { retryLater, storing, unmatched } from './failures.js';
 
@@ -30,7 +30,8 @@ export async function voidAll(deps: ActivityDeps, order: VoidAllOrder): Promise<
   const pin = await pinOf(deps);
   return storing(async () => {
     const { claims } = deps.store;
-    const all = unsentOf(deps, order, pin, await claims.ofFlow(flowId));
+    const ofFlow = await claims.ofFlow(flowId);
+    const all = unsentOf(deps, order, pin, ofFlow);
     const found = await claims.voidAll(all, reason, { flowId, reviewedEventIds });
     if (!found.isDone && found.hasToMatch) throw unmatched();
     const unread = found.events.find(({ proof, state, unreadable }) => {
@@ -38,7 +39,7 @@ export async function voidAll(deps: ActivityDeps, order: VoidAllOrder): Promise<
     });
     if (!found.isDone && unread?.unreadable !== undefined) throw retryLater('unreadable_event', unread.unreadable);
     return {
-      isDone: found.isDone,
+      isDone: found.isDone && !mayBeLost(order, pin, ofFlow),
       claims: found.claims.map(({ operation, reference, phase, sent }) => ({ operation, reference, phase, sent })),
       events: found.events.flatMap((row) => eventOfRow(flowId, row) ?? []),
     };

@@ -199,7 +199,7 @@ describe('an invoice that the lookup has once shown as paid', () => {
     return flow;
   };
 
-  test('is followed if a person has closed ours as not executed while nobody could say whether others have paid', async () => {
+  test('is followed if a person has closed ours as not executed while it was not known whether others have paid', async () => {
     const flow = await closedUnasked('closed-unasked');
     isRefused = { invoice: false, payment: false };
     timesShown = 1;

@@ -284,7 +284,7 @@ describe('an invoice that may or may not have been paid', () => {
     expect(await ended(handle)).toMatchObject({ state: 'completed' });
   });
 
-  test('is not paid by us if an attempt failed, of which ours could not be told apart: it expires unpaid', async () => {
+  test('is not paid by us if an attempt failed, and ours cannot be distinguished from it: it expires unpaid', async () => {
     answer = record('FAILED', '1000.5', 'KES');
     const { reference, handle } = await start('failed-before', { payment: { mobileMoney }, deadlineSeconds: 200 });
     await decisions.bench.pass(200 * 1_000 * TIME_SCALE);

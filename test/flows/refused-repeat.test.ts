@@ -91,9 +91,7 @@ describe('another send that the service refuses', () => {
     await parked(handle);
     await bench.control('POST', '/faults', { operation: 'quoteBridge', kind: 'error-before', status: 400, first: 1 });
     await sendAgain(handle);
-    const { view } = await untilFlow(handle, (report) =>
-      String(report.view.parked?.evidence['why']).includes('400'),
-    );
+    const { view } = await untilFlow(handle, (report) => String(report.view.parked?.evidence['why']).includes('400'));
     expect(view.parked).toMatchObject({ reason: 'unknown_outcome', evidence: { why: expect.stringContaining('400') } });
     // The order had no effect: nothing may be sent by it later, not even after a reset of the flow in the UI.
     const key = { account: ACCOUNT, operation: 'createBridgeDeposit', reference };

@@ -87,8 +87,7 @@ export function brokenInvoice({ plan }: Setting, { known, nowMs }: World): strin
   const { generate, pay } = known.requests;
   if (generate === undefined || pay === undefined) return null;
   const send = known.running.find((step) => step.do === 'send' && step.request === 'pay');
-  if (send !== undefined && known.prepared?.steps['pay'] === undefined)
-    return 'it is paid, and nobody has ordered that';
+  if (send !== undefined && known.prepared?.steps['pay'] === undefined) return 'it was paid without an order to pay';
   // What was sent before was compared before.
   if (send !== undefined && pay.sent === 'nothing' && generate.compared !== 'ours')
     return `it is paid, and was compared: ${generate.compared}`;
@@ -96,10 +95,10 @@ export function brokenInvoice({ plan }: Setting, { known, nowMs }: World): strin
   const isIdle = known.running.length === 0 && known.orders.every(({ became }) => became !== null);
   const isReported = v.requestPlan.name === 'pay' && v.reporting.length > 0 && v.executed !== 'shown';
   if (isIdle && isReported && v.mismatches.length === 0 && pay.unaskable === null && !mayBeSent(pay))
-    return 'an event says that it was paid, and nobody asks whether it was';
+    return 'an event reports that it was paid, and the lookup is not asked';
   const orders = known.running.some((step) => step.do === 'order-send' && step.request === 'pay');
   const { payment } = (known.prepared?.input ?? {}) as { readonly payment?: unknown };
-  return orders && payment === undefined ? 'another payment is ordered, and nobody knows whom it charges' : null;
+  return orders && payment === undefined ? 'another payment is ordered, and whom it charges is not known' : null;
 }
 
 export function brokenInvoiceEnd({ known, end }: World): string | null {

@@ -261,7 +261,7 @@ function brokenEnd(setting: Setting, w: World): string | null {
       known.events.some(({ event }) => event.trusted && means(event.status, 'failed') && !isDeclined(event.status));
     const word = record?.word ?? null;
     const isDead = means(word, 'refunded') || (means(word, 'failed') && !(isDeclined(word) && isOfCopy(post)));
-    // What others do after the flow has looked for the last time nobody can know.
+    // What others do after the last lookup of the flow is not known to any flow.
     const isAlive = record?.ours === true && !isDead && record.byOthers !== 'unseen';
     // I4. Not against a service that takes its own "failed" back.
     if (isAlive && !hasFailed && !record.wasFailed)

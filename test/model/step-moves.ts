@@ -226,7 +226,7 @@ function lookPaid(here: Here, step: Step): void {
   fault('the lookup cannot tell whether it was paid', () =>
     finish({ of: 'paid', says: 'cannot-tell', word: null, shown: {} }),
   );
-  fault('nobody answers whether it was paid', () => finish({ of: 'no-answer' }));
+  fault('the question whether it was paid gets no answer', () => finish({ of: 'no-answer' }));
 }
 
 /** From now on the flow can know of it. */

@@ -103,6 +103,16 @@ describe('the claims of a flow', () => {
     expect(await phaseOf(PAYMENT)).toBeUndefined();
   });
 
+  it.each(['invalid_input', 'plaintext_input', 'cancelled'])(
+    'are not void after voidAll (%s) of a flow that was reset and has none, if the store was restored: an earlier run may have sent',
+    async (reason) => {
+      const order = { ...ending, reason, reviewedEventIds: [] };
+      await store.deployment.raiseEpoch(1);
+      expect(await voidAll(deps, { ...order, wasReset: true })).toMatchObject({ isDone: false });
+      expect(await voidAll(deps, order)).toMatchObject({ isDone: true });
+    },
+  );
+
   it('are those that it names, if its id is of no kind of ours', async () => {
     const of = { ...ending, flowId: 'lottery/i1' };
     expect(await isVoid(of)).toBe(true);

@@ -4,10 +4,10 @@ import type { Cause, CauseCode } from '../../src/protocol/causes.js';
 import { PAID_BY_ANOTHER_WAY } from '../../src/protocol/messages.js';
 import { INVOICE_PAYMENT_FIRST_LOOK_MS } from '../engine/policies.js';
 import { factsOf } from './events.js';
-import type { Input, Known, Request } from './known.js';
+import { isPaid, type Input, type Known, type Request } from './known.js';
 import { refuse } from './orders.js';
 import type { Note, OrderRule, Ordered, Plan, Rule, Situation, View } from './plan.js';
-import { askOn, compare, lookAtStatus, unlessPaid } from './situation.js';
+import { askOn, compare, isStopped, lookAtStatus, unlessPaid } from './situation.js';
 import { requestOf } from './view.js';
 
 const RULES: readonly Rule[] = [
@@ -194,8 +194,7 @@ function whyNotPay(v: View, { described }: Ordered['order']): Cause | null {
   const isSame = first !== undefined && sameFingerprint(first.claim.fingerprint, described?.claim.fingerprint ?? '');
   if (first !== undefined) return isSame ? null : OTHER_ORDER;
   if (is.elsewhere) return PAID;
-  const isStopped = known.stop?.says === 'done' && known.stop.for !== 'paid';
-  if (isStopped || request.claim === 'void') return VOID;
+  if (isStopped(known) || request.claim === 'void') return VOID;
   return maybeStopped(v) ? MAYBE_VOID : null;
 }
 
@@ -250,7 +249,7 @@ function tells({ known: before }: View, input: Input, { known, is }: View): read
     if (!isOrdered(known) && !is.elsewhere)
       notes.push({ stage: 'awaiting-payment', code: 'awaiting-payment', detail: 'waits for the order to pay' });
   }
-  const isNewlyPaid = !isPaid(requestOf(before, PAY)) && isPaid(requestOf(known, PAY));
+  const isNewlyPaid = !isPaid(requestOf(before, PAY).paid) && isPaid(requestOf(known, PAY).paid);
   if (isNewlyPaid && is.elsewhere)
     notes.push({
       stage: 'tracking',
@@ -260,5 +259,3 @@ function tells({ known: before }: View, input: Input, { known, is }: View): read
     });
   return notes;
 }
-
-const isPaid = ({ paid }: Request): boolean => paid?.says === 'paid' || paid?.says === 'other';

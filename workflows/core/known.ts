@@ -432,6 +432,10 @@ const NOTHING_SHOWN: ForPersons = {
   byEvent: false,
 };
 
+/** The lookup has shown that it was paid, by whomever. */
+export const isPaid = (paid: Pick<Reading<PaidSays>, 'says'> | null): boolean =>
+  paid?.says === 'paid' || paid?.says === 'other';
+
 export const NOT_SENT: Request = {
   claim: 'free',
   sent: 'nothing',

@@ -1,6 +1,5 @@
 import type { OtherRecord } from '../../src/flows/echoes.js';
-import type { PaidSays } from '../../src/protocol/decisions.js';
-import { NOT_SENT, type Known, type PaidResult, type Reading, type Request } from './known.js';
+import { isPaid, NOT_SENT, type Known, type PaidResult, type Reading, type Request } from './known.js';
 import { inNewTurn } from './take-events.js';
 
 export function withRequest(known: Known, name: string, change: Partial<Request>): Known {
@@ -26,8 +25,8 @@ export function paid(
 ): Known {
   const before = known.requests[name];
   if (before === undefined) return known;
-  const wasShown = isShown(before.paid?.says);
-  const isNew = isShown(found.says) && !wasShown;
+  const wasShown = isPaid(before.paid);
+  const isNew = isPaid(found) && !wasShown;
   const { word } = found;
   const next = withRequest(known, name, {
     paid: { says: wasShown ? (before.paid?.says ?? found.says) : found.says, ...when },
@@ -39,5 +38,3 @@ export function paid(
   });
   return isNew ? inNewTurn(next) : next;
 }
-
-const isShown = (says: PaidSays | undefined): boolean => says === 'paid' || says === 'other';

@@ -62,7 +62,7 @@ export const ORDER_RULES: readonly OrderRule[] = [
   },
   {
     name: 'order-result',
-    says: 'The store has said what became of an order: that is the reply.',
+    says: 'The store has carried out an order, or has not: that is the reply.',
     when: ({ order }) => order.result !== null && order.result !== 'closed',
     follows: (o) => (o.order.result === 'taken' || isClosed(o.v, o.order) ? carryOut(o) : refuse(o, whyNotDone(o))),
   },

@@ -6,6 +6,7 @@ import { brief, pick } from '../engine/events-in.js';
 import { factsOf, wordsFor } from './events.js';
 import type { Known, Question } from './known.js';
 import type { End, Plan, Said, View } from './plan.js';
+import { isOfAnother } from './situation.js';
 import { eventResults, nounOf, type Told } from './told.js';
 import { view } from './view.js';
 
@@ -100,7 +101,7 @@ function mismatchIn(
 
 function conflictIn(v: View): Evidence {
   const words = wordsOf(v);
-  if (v.executed === 'shown' && (v.request.isOther || v.post.lookup === 'other')) {
+  if (v.executed === 'shown' && isOfAnother(v)) {
     const why: Cause = {
       code: 'other_record',
       text: 'the record that the service has under this reference is of another payment',
@@ -246,7 +247,7 @@ export function answerOf(
   const { answer, rejection } = v.request.shown;
   if (v.is.elsewhere) return { kind: 'none', reason: 'paid by another way' };
   if (v.executed === 'shown' && !v.is.watches) {
-    if (v.request.isOther || v.post.lookup === 'other') return { kind: 'none', reason: 'conflict' };
+    if (isOfAnother(v)) return { kind: 'none', reason: 'conflict' };
     if (answer !== null && answer !== undefined) return { kind: 'accepted', answer };
     // The claim is asked for it first.
     if (v.request.lookup !== null || end !== null)

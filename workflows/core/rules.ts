@@ -1,13 +1,15 @@
 import { maySend, parkReasonOf } from '../../src/protocol/decisions.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import { isFinal } from '../../src/protocol/statuses.js';
-import type { Order, StopEnd } from './known.js';
+import type { Order } from './known.js';
 import type { End, Rule, Situation, View } from './plan.js';
 import {
   ask,
   askOn,
   endUnmoved,
   follow,
+  isOfAnother,
+  isStopped,
   look,
   lookAtStatus,
   orderSend,
@@ -40,7 +42,7 @@ const FIRST: readonly Rule[] = [
   {
     name: 'stopped',
     says: 'The store has voided all claims of the flow before anything was sent: that is the end.',
-    when: (v) => isStopped(v) && !isInTheWay(v) && !v.is.reported && !v.is.elsewhere,
+    when: (v) => isStopped(v.known) && !isInTheWay(v) && !v.is.reported && !v.is.elsewhere,
     follows: (v) => ({ steps: [], end: endOfStop(v) }),
   },
   {
@@ -298,9 +300,6 @@ const closedBy = ({ known, request }: View): Order | undefined =>
       action === 'close-not-executed' && (result === 'void' || (result === 'no-answer' && request.claim === 'void')),
   );
 
-/** These void one claim, and end nothing by that. */
-const OF_ONE: readonly StopEnd[] = ['paid', 'refunded'];
-
 /** It was closed by the person who was asked whether others have paid. */
 const isAnswered = (v: View): boolean =>
   v.known.parked?.reason === 'payment_unclear' && closedBy(v)?.parkedSinceMs === v.known.parked.sinceMs;
@@ -319,8 +318,6 @@ const withOrder = (situation: Situation, order: Order | undefined): Situation =>
   situation.end === undefined || order === undefined
     ? situation
     : { ...situation, end: { ...situation.end, order: order.id } };
-
-const isStopped = ({ known: { stop: tried } }: View): boolean => tried?.says === 'done' && !OF_ONE.includes(tried.for);
 
 function endOfStop({ known: { stop: tried, refusal } }: View): End {
   const by = tried?.order == null ? {} : { order: tried.order };
@@ -342,7 +339,6 @@ const hasFailed = (v: View): boolean => v.state.kind === 'ended' && v.state.mean
 /** Nobody's input closes a claim that it may not be about: then it stays as it was. */
 const isInTheWay = ({ request: { claim } }: View): boolean => !['free', 'reserved', 'void'].includes(claim);
 const isClosed = ({ request: { claim } }: View): boolean => claim === 'rejected' || claim === 'void';
-const isOfAnother = ({ request, post }: View): boolean => request.isOther || post.lookup === 'other';
 /** A proof that it failed agrees with a refusal. */
 const isAgreed = ({ endings, ours, request }: View): boolean =>
   request.claim === 'rejected' &&

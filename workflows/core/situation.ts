@@ -1,5 +1,5 @@
 import type { EndReason } from '../../src/protocol/vocabulary.js';
-import { NOT_SENT, type Step, type StepName, type StopEnd } from './known.js';
+import { NOT_SENT, type Known, type Step, type StepName, type StopEnd } from './known.js';
 import type { End, Situation, View } from './plan.js';
 
 export function step(what: StepName, request: string, turn?: number, more: Partial<Step> = {}): Step {
@@ -26,6 +26,13 @@ export function send(v: View): Step {
   const more = { ...(request.unasked ? { unasked: true } : {}), ...(debt === undefined ? {} : { debt }) };
   return step('send', requestPlan.name, undefined, more);
 }
+
+/** The service has shown a record of another request under the same reference. */
+export const isOfAnother = ({ request, post }: View): boolean => request.isOther || post.lookup === 'other';
+/** These void one claim, and end nothing by that. */
+const OF_ONE: readonly StopEnd[] = ['paid', 'refunded'];
+/** The store has voided all claims of the flow: the end is decided. */
+export const isStopped = ({ stop: tried }: Known): boolean => tried?.says === 'done' && !OF_ONE.includes(tried.for);
 
 /** What runs goes on. */
 export const sendOf = ({ send }: View): readonly Step[] => (send === undefined ? [] : [send]);

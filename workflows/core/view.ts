@@ -9,7 +9,7 @@ import {
 import { isUnread } from '../../src/protocol/messages.js';
 import { classifyStatus, isFinal, type Meaning } from '../../src/protocol/statuses.js';
 import { factsOf, isTrusted, saidBy, wordsFor } from './events.js';
-import type { Known, Request } from './known.js';
+import { isPaid, type Known, type Request } from './known.js';
 import type { Condition, Plan, RequestPlan, Said, View } from './plan.js';
 
 /** For the model: conditions that always say the same. */
@@ -90,7 +90,7 @@ function viewOf(
   const reporting = ours
     .filter(({ meaning }) => isOwn || meaning === 'succeeded' || meaning === 'refunded')
     .filter(({ of }) => requestPlan.reports?.(of.event.status, isSent && of.atMs >= request.firstSendAtMs) ?? true);
-  const isPaid = request.paid?.says === 'paid' || request.paid?.says === 'other';
+  const wasPaid = isPaid(request.paid);
   const mayMove = plan.requests.filter(({ movesNothing, name }) => movesNothing !== true || !over.includes(name));
   const reportedByEvents = ours.map(({ meaning }) => meaning);
   const byEvents = plan.isOnlyHinted === true ? [] : reportedByEvents;
@@ -120,7 +120,7 @@ function viewOf(
     sending: send !== undefined,
     maybeSent: mayMove.some((one) => mayBeSent(requestOf(known, one.name))),
     watches,
-    elsewhere: isPaid && isUnsent(request),
+    elsewhere: wasPaid && isUnsent(request),
     reported: !watches && (early.length > 0 || reporting.length > 0 || mismatches.length > 0),
     vetoed: !hasLookup && hasFailed && isAgainstFailure(claimed),
     inboxAsked: inbox?.turn === turn,
@@ -141,7 +141,7 @@ function viewOf(
   const post: PostEvidence = {
     // What was made elsewhere is there from the start.
     claim: watches && known.prepared !== null ? 'answered' : request.claim,
-    lookup: isPaid ? 'shown' : hasLookup ? (request.lookup?.says ?? 'cannot-tell') : 'no-lookup',
+    lookup: wasPaid ? 'shown' : hasLookup ? (request.lookup?.says ?? 'cannot-tell') : 'no-lookup',
     trusted: proves ? 'shown' : mismatches.length > 0 ? 'other' : 'nothing',
     untrusted: is.untrusted,
     saidToExist: request.saidToExist,
