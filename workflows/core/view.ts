@@ -77,12 +77,10 @@ function viewOf(
     ({ of, differs }) => differs.length > 0 && (of.said === null || of.said === 'trusted'),
   );
   const seen = [...request.words, ...ours.map(({ of }) => of.event.status)];
-  const claimsMore = facts === null ? undefined : told.claimsMore?.(known, ours);
-  const claimed = said.filter(
-    ({ of, differs }) =>
-      !isTrusted(of) &&
-      of.said === null &&
-      (differs.length > 0 || !seen.includes(of.event.status) || claimsMore?.(of.event) === true),
+  const hints = said.filter(({ of }) => !isTrusted(of) && of.said === null);
+  const claimsMore = hints.length === 0 ? undefined : told.claimsMore?.(known, ours);
+  const claimed = hints.filter(
+    ({ of, differs }) => differs.length > 0 || !seen.includes(of.event.status) || claimsMore?.(of.event) === true,
   );
 
   const watches = planted?.watches ?? requestPlan.watching !== undefined;
@@ -172,7 +170,19 @@ function viewOf(
     graceUntilMs,
     order: known.orders.find(({ became }) => became === null),
   };
-  return { ...v, own: known.prepared === null ? undefined : plan.derive?.(v) };
+  const own = once(() => (known.prepared === null ? undefined : plan.derive?.(v)));
+  return {
+    ...v,
+    get own() {
+      return own();
+    },
+  };
+}
+
+/** Many views are never asked for what the plan derives, and that reads every event. */
+function once<T>(derive: () => T): () => T {
+  let derived: { readonly it: T } | null = null;
+  return () => (derived ??= { it: derive() }).it;
 }
 
 export function requestOf({ requests }: Known, name: string): Request {

@@ -20,6 +20,7 @@ const NOT_BEGUN =
 
 /** Each of these is there only once the service has begun its refund, whatever word says how it goes. */
 const SIGNS_OF_BEGINNING = ['refundStartedAt', 'refundMethodUsed', 'refundHash'] as const;
+const OF_THEIR_REFUND = [...SIGNS_OF_BEGINNING, 'refundInvoiceExpiresAt'] as const;
 
 /**
  * What an event of any status says of the service's own refund. A status of its own for the refund, as REFUND_PENDING,
@@ -27,8 +28,9 @@ const SIGNS_OF_BEGINNING = ['refundStartedAt', 'refundMethodUsed', 'refundHash']
  */
 export function theirRefundIn({ status, facts }: Pick<FlowEvent, 'status' | 'facts'>): Facts {
   const words = [...refundWords(facts), ...(status !== null && isOfRefund(status) ? [status] : [])];
+  if (words.length === 0 && !OF_THEIR_REFUND.some((name) => name in facts)) return {};
   return {
-    ...pick(facts, [...SIGNS_OF_BEGINNING, 'refundInvoiceExpiresAt']),
+    ...pick(facts, OF_THEIR_REFUND),
     ...(words.length === 0 ? {} : { refundStatus: words.join(', ') }),
   };
 }
@@ -50,7 +52,7 @@ export function refundBegun(facts: Facts): boolean {
  * no longer be paid once it has expired, while nothing on a chain expires.
  */
 export function shownBeginning(facts: Facts): Facts | null {
-  const shown = pick(facts, [...SIGNS_OF_BEGINNING, 'refundInvoiceExpiresAt']);
+  const shown = pick(facts, OF_THEIR_REFUND);
   return refundBegun(facts) && Object.keys(shown).length > 0 ? shown : null;
 }
 

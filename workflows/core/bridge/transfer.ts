@@ -110,7 +110,10 @@ export function saidOf(
         : { ...first.event, facts: failures.map(({ event }) => event.facts).reduce(factsTogether, {}) },
     failedAtMs: first?.atMs ?? null,
     cameIn: events.map(({ event }) => event.facts).reduce(smallest, {}),
-    theirRefund: events.map(({ event }) => theirRefundIn(event)).reduce(factsTogether, {}),
+    theirRefund: events
+      .map(({ event }) => theirRefundIn(event))
+      .filter((facts) => Object.keys(facts).length > 0)
+      .reduce(factsTogether, {}),
     completion: events
       .filter((one) => status(one) === 'COMPLETED')
       .reduce<Facts>((known, { event }) => ({ ...event.facts, ...known }), {}),
