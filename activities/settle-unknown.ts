@@ -1,7 +1,7 @@
 import { UNREADABLE } from '../src/protocol/messages.js';
 import { executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
 import { otherThan } from '../src/flows/echoes.js';
-import type { Claim } from '../src/store/claim.js';
+import { claimSays } from '../src/protocol/claim-says.js';
 import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet, storing, unmatched } from './failures.js';
@@ -18,8 +18,6 @@ export interface PostQuestion {
   readonly fixed: Facts;
   /** The service itself said that it knows the reference, so its record cannot be an older one. */
   readonly saidToExist: boolean;
-  /** Others can pay, too: a record is no answer to a POST that was never sent. @default false */
-  readonly othersPay?: boolean;
 }
 
 export interface SettleOrder extends PostQuestion {
@@ -41,7 +39,7 @@ export function createSettleActivities(deps: ActivityDeps) {
     async settleUnknown(order: SettleOrder): Promise<PostReading> {
       const { windowMs, timeScale, parkedWith } = order;
       for (let miss = 1; ; miss += 1) {
-        const found = await readPost(deps, order);
+        const found = asSent(await readPost(deps, order));
         if (hasChanged(found, order)) return found;
         const isAbsent = found.lookup === 'absent';
         const isInterrupted = missingForMs(isAbsent) < windowMs && isAbsent;
@@ -56,7 +54,7 @@ export function createSettleActivities(deps: ActivityDeps) {
       }
     },
 
-    /** The same, once: right before a person's order is carried out. */
+    /** The same, once, and as it is: right before a person's order is carried out, by which nothing may have been sent. */
     lookAtPost: (question: PostQuestion): Promise<PostReading> => readPost(deps, question),
   };
 }
@@ -93,10 +91,8 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
   await requireOwnDeployment(deps, question.claim);
   const key = keyOf(deps, question.claim);
   const claim = await storing(() => deps.store.claims.get(key));
-  const neverSent = question.othersPay === true && claim?.phase === 'void' && claim.sent === 'nothing';
   const claimed = {
-    claim: claimSays(claim),
-    ...(neverSent ? { neverSent } : {}),
+    claim: claim === undefined ? 'free' : claimSays(claim),
     ...(claim?.answer === undefined
       ? {}
       : { answer: claim.answer, other: otherThan(question.claim.operation, question.fixed, claim.answer) }),
@@ -104,36 +100,24 @@ async function readPost(deps: ActivityDeps, question: PostQuestion): Promise<Pos
     ...(claim?.reason === undefined ? {} : { why: claim.reason }),
   };
   // Looked up only if the claim leaves it open.
-  if (claimed.claim !== 'sending') return { ...claimed, lookup: 'cannot-tell' };
+  if (!leavesOpen(claimed.claim)) return { ...claimed, lookup: 'cannot-tell' };
   const found = await lookUpPost(deps, question);
-  // What was never sent never is, and is not answered by what another payer did.
-  if (found.lookup === 'shown' && question.othersPay === true && (await isVoid(deps, question.claim, claim))) {
-    return { claim: 'void', lookup: 'shown', neverSent: true };
-  }
   if (found.lookup === 'shown') {
     await storing(() => recordAnswer(deps, key, question.claim.flowId, found.answer));
   }
   return { ...claimed, ...found };
 }
 
-/** Closes the claim if nothing was ever sent under it. */
-async function isVoid(deps: ActivityDeps, claim: ClaimRef, found: Claim | undefined): Promise<boolean> {
-  const { claims } = deps.store;
-  return storing(async () => {
-    if (found !== undefined && found.sent !== 'nothing') return false;
-    const { flowId, fingerprint, pin } = claim;
-    const unsent = { flowId, fingerprint, epoch: pin.epoch };
-    return (await claims.voidUnsent(keyOf(deps, claim), unsent, 'paid by another way')).phase === 'void';
-  });
-}
-
 /**
  * The flow knows of a send that may have been executed. If the claim shows none (because the store was restored, or
  * because an attempt that the flow gave up handed the claim back), the outcome is open, not free.
  */
-function claimSays(claim: Claim | undefined): ClaimSays {
-  return claim === undefined || claim.phase === 'reserved' ? 'sending' : claim.phase;
-}
+const asSent = (reading: PostReading): PostReading => ({
+  ...reading,
+  claim: leavesOpen(reading.claim) ? 'sending' : reading.claim,
+});
+
+const leavesOpen = (claim: ClaimSays): boolean => claim !== 'answered' && claim !== 'rejected' && claim !== 'void';
 
 /** What the status lookup says about a POST: its record counts only if it is of this POST and matches it. */
 export async function lookUpPost(

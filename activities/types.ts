@@ -100,8 +100,6 @@ export interface PaidReading {
 /** What the claim and the status lookup say of a POST. */
 export interface PostReading {
   readonly claim: ClaimSays;
-  /** Nothing was ever sent under it, nor will be: what the service has is another payer's. */
-  readonly neverSent?: boolean;
   readonly lookup: LookupSays;
   /** The service's answer, by the claim or by the lookup. */
   readonly answer?: unknown;

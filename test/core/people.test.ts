@@ -3,93 +3,18 @@ import type { FlowEvent } from '../../src/protocol/messages.js';
 import { REFUND_INVOICE_NEEDED } from '../../src/protocol/statuses.js';
 import { bankCheckoutPlan } from '../../workflows/core/bank-checkout.js';
 import { cryptoSendPlan } from '../../workflows/core/crypto-send.js';
-import {
-  newKnown,
-  PLAIN_SEND,
-  type Action,
-  type Input,
-  type Known,
-  type Result,
-  type StepName,
-} from '../../workflows/core/known.js';
 import { kycCheckPlan } from '../../workflows/core/kyc-check.js';
-import { learn } from '../../workflows/core/learn.js';
 import { offrampPlan } from '../../workflows/core/offramp.js';
 import { onrampPlan } from '../../workflows/core/onramp.js';
-import type { Plan } from '../../workflows/core/plan.js';
+import { newKnown } from '../../workflows/core/known.js';
+import { learn } from '../../workflows/core/learn.js';
 import { factsOfRefund } from '../../workflows/core/refund-amounts.js';
-import { flowView, outcomeOf } from '../../workflows/core/report.js';
-import { settle } from '../../workflows/core/settle.js';
-import { newTold, tell, type Told } from '../../workflows/core/told.js';
+import { outcomeOf } from '../../workflows/core/report.js';
 import { view } from '../../workflows/core/view.js';
 import { trusted } from '../harness/inputs.js';
+import { flowOf, TIMES } from './flow-of.js';
 
-const TIMES = { timeScale: 1, patienceMs: 120_000, settleMs: 90_000, graceMs: 0, deadlineMs: 3_600_000 };
-const FRAME = { flowId: 'it/r-1', reference: 'r-1', startedAt: '2026-01-01T00:00:00.000Z' };
 const INVOICE = { invoice: 'ln', amountMsat: '1', paymentHash: 'ab', payee: 'cd', expiresAt: 'soon' };
-
-/** A flow of this plan, whose steps end as the test says. */
-function flowOf(plan: Plan, input: unknown = {}) {
-  const name = plan.requests[0]?.name ?? '';
-  let nowMs = 0;
-  let known: Known = newKnown([name], { ...TIMES, graceMs: plan.graceMs }, 0);
-  let told: Told = newTold(0);
-  const become = (one: Input): void => {
-    const before = known;
-    known = learn(before, one, nowMs);
-    told = tell(told, plan, before, one, known, nowMs);
-  };
-  const decide = () => {
-    const { learnt, decision } = settle(known, plan, nowMs);
-    learnt.forEach(become);
-    return decision;
-  };
-  const take = (one: Input): void => (become(one), void decide());
-  const ends = (what: StepName, result: Result): void => {
-    const step = known.running.find((one) => one.do === what);
-    if (step === undefined) throw new Error(`${what} does not run: ${known.running.map((one) => one.do).join(', ')}`);
-    take({ is: 'result', step, result });
-  };
-  const prepared = { windows: { settleMs: 90_000 }, steps: { [name]: { facts: {} } }, input } as never;
-  decide();
-  const claims = { [name]: { claim: 'free', sent: 'nothing' } } as const;
-  ends('check', { of: 'check', prepared, refusal: null, claims, events: [] });
-  const shown = () => flowView(plan, FRAME, known, told, null, nowMs);
-  const flow = {
-    known: () => known,
-    shown,
-    decide,
-    ends,
-    codes: () => told.timeline.map(({ code }) => code),
-    event: (event: FlowEvent) => take({ is: 'event', event }),
-    answered: (answer: unknown = {}) => ends('send', { ...PLAIN_SEND, answer: 'accepted', shown: { answer } }),
-    unanswered: () => ends('send', { ...PLAIN_SEND, answer: 'unknown', shown: { why: 'it was lost' } }),
-    looksUp: (word: string) => ends('follow', { of: 'follow', lookup: 'shown', word, shown: {} }),
-    at(ms: number) {
-      nowMs = ms;
-      return decide();
-    },
-    order: (action: Action, more: { readonly eventId?: string; readonly invoice?: string } = {}) => {
-      const parkedSinceMs = known.parked?.sinceMs ?? null;
-      const order = { id: `${nowMs} ${action}`, action, actor: 'ada', note: 'seen', untilMs: null, parkedSinceMs };
-      take({ is: 'order', order: { eventId: null, invoice: null, described: null, ...order, ...more } });
-    },
-    /** At the deadline nothing new is found. */
-    overdue() {
-      nowMs = known.deadlineAtMs;
-      decide();
-      ends('read-inbox', { of: 'read-inbox', events: [] });
-      if (known.running.some((one) => one.do === 'look-status'))
-        ends('look-status', {
-          of: 'follow',
-          lookup: 'shown',
-          word: known.requests[name]?.words.at(-1) ?? null,
-          shown: {},
-        });
-    },
-  };
-  return flow;
-}
 
 const claim = (status: string, id = status): FlowEvent => ({ ...trusted(status), id, trusted: false, proof: null });
 const LIGHTNING = { chain: 'LIGHTNING', token: 'SAT', cryptoAmount: '21' };

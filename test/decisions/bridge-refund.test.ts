@@ -209,7 +209,10 @@ describe('a refund that the input orders', () => {
       await handle.signal('events', [trusted('COMPLETED', { facts: { settlementAmount: '9' } })]);
       return isClosed;
     });
-    await Promise.all([resolve(handle, 'close-not-executed'), refunds.decisions.bench.pass(READING_MS)]);
+    const refused = expect(resolve(handle, 'close-not-executed')).rejects.toMatchObject({
+      cause: { type: 'event_came' },
+    });
+    await Promise.all([refused, refunds.decisions.bench.pass(READING_MS)]);
     const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'event_mismatch');
     expect(view.parked?.evidence).toMatchObject({ theirs: { settlementAmount: '9' } });
     jest.restoreAllMocks();

@@ -267,7 +267,9 @@ describe('a parked flow', () => {
     expect((await parked(handle)).parked?.reason).toBe('conflict');
     const other = trusted('COMPLETED', { facts: { settlementAmount: '99', settlementCurrency: 'ZAR' } });
     await handle.signal('events', [other]);
-    await expect(resolve(handle, 'mark-failed')).rejects.toMatchObject({ cause: { type: 'flow_moved_on' } });
+    // By then the event is asked about, or is not taken yet.
+    const type: unknown = expect.stringMatching(/^(unknown_action|flow_moved_on)$/);
+    await expect(resolve(handle, 'mark-failed')).rejects.toMatchObject({ cause: { type } });
     const { parked: shown } = await parked(handle);
     expect(shown).toMatchObject({
       reason: 'event_mismatch',

@@ -45,6 +45,7 @@ export const IN_TESTS: readonly Space[] = [
   ...of('crypto-send', bounds(0, 1, 0, { isSlow: true })),
   ...ofOthers(bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)),
   ...of('invoice-payment', bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1), bounds(0, 0, 1, LATER)),
+  ...of('bridge-transfer', bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1), bounds(0, 0, 1, LATER)),
 ];
 
 /** `npm run model`. */
@@ -69,6 +70,8 @@ export const WHOLE: readonly Space[] = [
     bounds(0, 1, 1, LATER),
     bounds(0, 0, 2, LATER),
   ),
+  ...of('bridge-transfer', bounds(1, 1, 0), bounds(1, 0, 1), bounds(0, 1, 1), bounds(2, 0, 0)),
+  ...of('bridge-transfer', bounds(1, 0, 1, LATER), bounds(0, 1, 1, LATER)),
 ];
 
 /** `npm run model -- --deep`: hours. */
@@ -94,6 +97,7 @@ export const FOR_PLANTS: readonly Space[] = [
     bounds(0, 1, 1, LATER),
   ),
   ...of('invoice-payment', bounds(1, 1, 0), bounds(1, 0, 1, LATER), bounds(0, 1, 1)),
+  ...of('bridge-transfer', bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1, LATER), bounds(1, 0, 1), bounds(0, 1, 1)),
   ...of(
     'bank-withdrawal',
     bounds(1, 1, 0),

@@ -260,8 +260,8 @@ function lookupNow({ setting, w }: Here): LookupSays {
 function looked(here: Here, of: 'ask' | 'look', windowOver: boolean): Extract<Result, { of: 'ask' | 'look' }> {
   const says = claimReading(here.w.post.claim).claim;
   const isOther = says === 'answered' && here.w.post.record?.ours === false;
-  // The flow knows of a send: a claim that shows none leaves it open.
-  const claim = says === 'free' || says === 'reserved' || says === 'ordered' ? 'sending' : says;
+  // Asked for a whole window, the flow knows of a send: a claim that shows none leaves it open.
+  const claim = of === 'ask' && isOpen(here.w.post.claim) ? 'sending' : says;
   const isDeposit = claim === 'answered' && here.w.at === 'deposit';
   return {
     of,

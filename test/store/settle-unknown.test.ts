@@ -11,7 +11,6 @@ import { anEvent, withTemporaryStore } from './temporary-store.js';
 
 const unasked = () => Promise.reject(new Error('it was asked'));
 const shows = (record: object) => async () => record;
-const order = { actor: 'ann', note: 'looked into it' };
 const REFUSED = { httpStatus: 400, message: 'bad reference' };
 const WINDOW_MS = 60_000;
 
@@ -134,11 +133,11 @@ describe('a POST whose outcome is unknown', () => {
       expect(await closed.lookAt()).toEqual({ claim: 'void', lookup: 'cannot-tell', why: 'cancelled' });
     });
 
-    it('is open, and looked up, if its claim is only reserved or is not there, since that may be lost', async () => {
+    it('is looked up, too, if its claim is only reserved or is not there', async () => {
       const { lookAt, reserve, claim } = await post(missing);
-      expect(await lookAt()).toEqual({ claim: 'sending', lookup: 'absent' });
+      expect(await lookAt()).toEqual({ claim: 'free', lookup: 'absent' });
       await reserve();
-      expect(await lookAt()).toEqual({ claim: 'sending', lookup: 'absent' });
+      expect(await lookAt()).toEqual({ claim: 'reserved', lookup: 'absent' });
       expect((await claim())?.phase).toBe('reserved');
     });
 
@@ -153,53 +152,15 @@ describe('a POST whose outcome is unknown', () => {
     });
   });
 
-  describe('that others may have made, in lookAtPost,', () => {
-    const record = { status: 'SUCCESSFUL', amount: '1000.5', currency: 'KES' };
-    const othersPay = true;
-
-    it('is answered by the record once it was sent', async () => {
-      const { send, lookAt, claim } = await post(shows(record), 'payInvoice');
-      await send();
-      expect(await lookAt({ othersPay })).toEqual({ claim: 'sending', lookup: 'shown', answer: record });
-      expect((await claim())?.phase).toBe('answered');
-    });
-
-    it('is closed by the record while it was only reserved, and is never sent', async () => {
-      const { reserve, lookAt, claim } = await post(shows(record), 'payInvoice');
+  describe('in settleUnknown', () => {
+    it('is open, and looked up, if its claim is only reserved or is not there, since that may be lost', async () => {
+      const { settle, reserve, claim } = await post(missing);
+      expect(await settle({}, WINDOW_MS)).toEqual({ claim: 'sending', lookup: 'absent' });
       await reserve();
-      expect(await lookAt({ othersPay })).toEqual({ claim: 'void', lookup: 'shown', neverSent: true });
-      expect((await claim())?.phase).toBe('void');
-    });
-
-    it('is not closed by the record if an earlier send of it may have left', async () => {
-      const { key, send, lookAt, claim } = await post(shows(record), 'payInvoice');
-      await send();
-      await store.claims.orderSendAgain(key, 'next', order);
-      expect(await lookAt({ othersPay })).toEqual({ claim: 'sending', lookup: 'shown', answer: record });
-      expect((await claim())?.phase).toBe('answered');
-    });
-
-    it('is not closed by a lookup that shows nothing', async () => {
-      const { reserve, lookAt, claim } = await post(missing, 'payInvoice');
-      await reserve();
-      expect(await lookAt({ othersPay })).toEqual({ claim: 'sending', lookup: 'absent' });
+      expect(await settle({}, WINDOW_MS)).toEqual({ claim: 'sending', lookup: 'absent' });
       expect((await claim())?.phase).toBe('reserved');
     });
 
-    it('was never sent if its claim was void before, but not if it was closed after a send', async () => {
-      const never = await post(unasked, 'payInvoice');
-      await store.claims.voidUnsent(never.key, { flowId: never.flowId, fingerprint: 'f' }, 'cancelled');
-      expect(await never.lookAt({ othersPay })).toMatchObject({ claim: 'void', neverSent: true });
-      expect(await never.lookAt()).not.toHaveProperty('neverSent');
-      const sent = await post(unasked, 'payInvoice');
-      await sent.send();
-      expect(await store.claims.closeNotExecuted(sent.key, order)).toMatchObject({ isDone: true });
-      expect(await sent.lookAt({ othersPay })).toMatchObject({ claim: 'void', lookup: 'cannot-tell' });
-      expect(await sent.lookAt({ othersPay })).not.toHaveProperty('neverSent');
-    });
-  });
-
-  describe('in settleUnknown', () => {
     const other = { expect: { cryptoAmount: '8' } };
     const differs = shows({ cryptoAmount: '7.5' });
 

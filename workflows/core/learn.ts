@@ -19,6 +19,7 @@ import { agreed, beganDebt, orderedAgain, quoted, reported, sentUnder } from './
 import { carriedOut, NO_INVOICE, withOrder } from './learn-orders.js';
 import { compared, paid, withRequest } from './learn-paid.js';
 import { inNewTurn, leaveEvents, takeEvents } from './take-events.js';
+import { mayBeSent } from './view.js';
 
 /** Adds one input to what is known. It judges nothing, and never throws. */
 export function learn(known: Known, input: Input, nowMs: number): Known {
@@ -300,8 +301,7 @@ function claimAfter(before: Request, found: Request['claim']): Request['claim'] 
   if (before.claim === 'ordered') return before.claim;
   if (found === 'answered' || found === 'rejected' || found === 'void') return found;
   const isUnsent = before.claim === 'free' || before.claim === 'reserved';
-  const wasHeldBack = before.answer === null || before.answer === 'held-back';
-  if (isUnsent && wasHeldBack && (found === 'free' || found === 'reserved')) return before.claim;
+  if (isUnsent && !mayBeSent(before) && (found === 'free' || found === 'reserved')) return before.claim;
   return before.claim === 'answered' || before.claim === 'void' || before.claim === 'rejected'
     ? before.claim
     : 'sending';

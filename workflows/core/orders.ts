@@ -256,6 +256,7 @@ export function lastReplies(known: Known, end: End): readonly Input[] {
 
 function whyNotDone({ v, order }: Ordered): Cause {
   if (order.result === 'no-answer') return STORE_UNAVAILABLE;
+  if (order.result === 'void' && v.mismatches.length > 0) return DIFFERS;
   if (order.result === 'void') return v.is.reported ? REPORTED : DECIDED;
   if (order.why !== null) return order.why;
   return { code: 'claim_closed', text: `its claim is ${v.request.claim}` };
@@ -270,6 +271,10 @@ const MAY_HAVE_MOVED: Cause = { code: 'money_may_have_moved', text: 'money may h
 const MAYBE_PAID: Cause = { code: 'payment_unclear', text: 'it is not known whether the invoice was paid' };
 export const PAID_ALREADY: Cause = { code: PAID_BY_ANOTHER_WAY, text: 'the invoice was paid already' };
 const REPORTED: Cause = { code: 'event_reports_it', text: 'a trusted event says that the service has it' };
+const DIFFERS: Cause = {
+  code: 'event_came',
+  text: 'its claim is closed, and a trusted event that differs from what we know came meanwhile: decide about that',
+};
 const STORE_UNAVAILABLE: Cause = {
   code: 'store_unavailable',
   text: 'the store does not answer, and may carry it out yet',

@@ -241,8 +241,8 @@ const GENERAL: readonly Rule[] = [
   },
   {
     name: 'send',
-    says: 'Nothing is in the way of the send that is due.',
-    when: (v) => v.postStep.do === 'send' || v.request.claim === 'ordered',
+    says: 'Nothing is in the way of the send that is due; one that was begun is not awaited past the deadline.',
+    when: (v) => (v.postStep.do === 'send' || v.request.claim === 'ordered') && !(v.is.sending && v.is.overdue),
     follows: (v) => ({ steps: [send(v)], wakeAtMs: v.known.deadlineAtMs }),
   },
   {
@@ -293,11 +293,12 @@ const CLOSING: readonly string[] = ['mark-completed', 'mark-refunded', 'mark-fai
 const lastWord = ({ known }: View): Order | undefined =>
   known.orders.find(({ action, result }) => result === 'closed' && CLOSING.includes(action));
 
-/** Also one that the store has carried out without an answer. */
+/** Also one that the store has carried out without an answer; not one that was refused for what has come since. */
 const closedBy = ({ known, request }: View): Order | undefined =>
   known.orders.findLast(
-    ({ action, result }) =>
-      action === 'close-not-executed' && (result === 'void' || (result === 'no-answer' && request.claim === 'void')),
+    ({ action, result, became }) =>
+      action === 'close-not-executed' &&
+      ((result === 'void' && became !== 'refused') || (result === 'no-answer' && request.claim === 'void')),
   );
 
 /** It was closed by the person who was asked whether others have paid. */

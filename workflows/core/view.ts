@@ -7,7 +7,7 @@ import {
   type PostEvidence,
 } from '../../src/protocol/decisions.js';
 import { isUnread } from '../../src/protocol/messages.js';
-import { classifyStatus, isFinal, type Meaning } from '../../src/protocol/statuses.js';
+import { classifyOfAnyKind, classifyStatus, isFinal, type Meaning } from '../../src/protocol/statuses.js';
 import { factsOf, isTrusted, saidBy, wordsFor } from './events.js';
 import { isPaid, type Known, type Request } from './known.js';
 import type { Condition, Plan, RequestPlan, Said, View } from './plan.js';
@@ -195,6 +195,7 @@ const isHint = (meaning: Meaning): boolean => isFinal(meaning) || meaning === 'r
 
 /** An untrusted event proves nothing, and is enough to keep a flow from ending as failed by itself. */
 function isAgainstFailure(claimed: readonly Said[]): boolean {
-  const endings = endingsOf(claimed.map(({ meaning }) => meaning));
+  // Of whichever kind: a word that this one does not know may mean that it was paid.
+  const endings = endingsOf(claimed.flatMap(({ meaning, of }) => [meaning, classifyOfAnyKind(of.event.status)]));
   return contradictsFailure(endings) || claimed.some(({ of }) => isUnread(of.event.facts));
 }

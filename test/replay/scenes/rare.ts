@@ -96,6 +96,19 @@ export const rare: Scenes = {
     },
   },
 
+  'deadline-without-the-store': {
+    ends: 'failed',
+    reason: 'closed_by_person',
+    async play(on, reference) {
+      // The store cannot say in time whether anything was sent, so the flow does not expire by itself.
+      on.around('voidAll', reference, () => Promise.reject(new Error('the connection was lost')));
+      const flow = await on.start(reference, { ...HUNDREDTH, approval: 'required', deadlineSeconds: 100 });
+      await parked(flow, 'step_failed');
+      await resolve(flow, 'mark-failed');
+      return flow;
+    },
+  },
+
   'other-request': {
     ends: 'failed',
     reason: 'other_request_same_reference',

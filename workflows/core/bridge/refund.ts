@@ -133,6 +133,15 @@ export const REFUND_RULES: readonly Rule[] = [
     follows: (v) => ({ steps: [send(v)], wakeAtMs: v.known.deadlineAtMs }),
   },
   {
+    name: 'refund-not-again',
+    says: 'Another send was ordered, and what has come since stands against it: the order is taken back.',
+    when: (v) => isRefund(v) && v.request.claim === 'ordered' && (whyNotAgain(v) !== null || isSettledBeside(v)),
+    follows: (v) =>
+      v.request.holdBackFailed
+        ? { steps: [takeBack(v)], park: 'could_not_ask' }
+        : { steps: [takeBack(v)], isCheck: true },
+  },
+  {
     name: 'refund-and-settled',
     says: 'A refund by us may have been sent, and something says that it was paid, or refunded by them: a person looks at both.',
     when: (v) => isRefund(v) && isSettledBeside(v),
@@ -174,15 +183,6 @@ export const REFUND_RULES: readonly Rule[] = [
       if (!v.is.inboxAsked) return { steps: [readInbox(v)], isCheck: true };
       return { steps: v.is.inboxRead ? [] : [readInboxOn(v)], park: 'refund_failed' };
     },
-  },
-  {
-    name: 'refund-not-again',
-    says: 'Another send was ordered, and what has come since stands against it: the order is taken back.',
-    when: (v) => isRefund(v) && v.request.claim === 'ordered' && whyNotAgain(v) !== null,
-    follows: (v) =>
-      v.request.holdBackFailed
-        ? { steps: [takeBack(v)], park: 'could_not_ask' }
-        : { steps: [takeBack(v)], isCheck: true },
   },
   {
     name: 'refund-unconfirmed',
