@@ -52,9 +52,6 @@ export function sentOf({ phase, ordered, turnedAway, sentAtMs }: ClaimFacts): Se
   return turnedAway > 0 ? 'turned-away' : 'nothing';
 }
 
-/** A POST of it may have left at some time. */
-export const everSending = (claim: ClaimFacts): boolean => sentOf(claim) !== 'nothing';
-
 export const stateOf = (claim: ClaimFacts): ClaimState => ({ phase: claim.phase, sent: sentOf(claim) });
 
 /** By whom and when an operation is carried out, and what its transaction reads besides the claim. */

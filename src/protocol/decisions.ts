@@ -84,7 +84,7 @@ export type PostStep =
   | { readonly do: 'repeat' }
   /** The service has it: follow its status. */
   | { readonly do: 'follow' }
-  /** The service refused it: the flow ends by `refusedStep`. */
+  /** The service refused it: the flow ends, unless `refusedStep` asks a person. */
   | { readonly do: 'end-rejected' }
   /** It was given up before it was sent. */
   | { readonly do: 'end-not-sent' }
@@ -183,11 +183,6 @@ export function beforeRepeat(lookup: LookupSays, skipLookup: boolean): BeforeRep
     default:
       return lookup satisfies never;
   }
-}
-
-/** Whether a flow may end because nothing was sent: cancelled, expired, or no quote. */
-export function mayEndUnsent(post: PostEvidence): boolean {
-  return executed(post) === 'absent' && NEVER_EXECUTED[post.claim];
 }
 
 /** How a payment ended, in one word. */

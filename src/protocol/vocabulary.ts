@@ -170,7 +170,6 @@ export const TIMELINE_CODES = [
   'report-refused',
   'report-not-taken',
   'refund-awaited',
-  'refund-not-possible',
   'sending-refund',
   'refund-accepted',
   'refund-failed',

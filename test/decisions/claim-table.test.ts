@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import {
   after,
   closedByOrder,
-  everSending,
   isInTheWay,
   NO_CLAIM,
   OPERATIONS,
@@ -45,7 +44,7 @@ describe('the table of claims', () => {
   });
 
   it('forgets a POST that never left, and remembers one that the service turned away', () => {
-    expect(everSending(after(SENDING, 'release', by()))).toBe(false);
+    expect(sentOf(after(SENDING, 'release', by()))).toBe('nothing');
     const turnedAway = after(SENDING, 'turnAway', by());
     expect(turnedAway).toMatchObject({ phase: 'reserved', turnedAway: 1 });
     expect(sentOf(turnedAway)).toBe('turned-away');
@@ -55,8 +54,8 @@ describe('the table of claims', () => {
   it('says of a void claim that a person closed after it was sent that it was sent', () => {
     const closed = after(SENDING, 'close', by());
     expect(closed.phase).toBe('void');
-    expect(everSending(closed)).toBe(true);
-    expect(everSending(after(NO_CLAIM, 'void', by()))).toBe(false);
+    expect(sentOf(closed)).not.toBe('nothing');
+    expect(sentOf(after(NO_CLAIM, 'void', by()))).toBe('nothing');
   });
 
   it('closes, and orders again, only a POST that can no longer be under way', () => {

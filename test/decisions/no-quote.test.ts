@@ -49,7 +49,7 @@ describe('a deposit whose quote expired before it was sent, and that gets no new
   });
 
   test('is no failure while the store cannot close its claim: a person is asked', async () => {
-    const voids = jest.spyOn(decisions.store.claims, 'voidUnsent');
+    const voids = jest.spyOn(decisions.store.claims, 'voidAll');
     atRefusal = () => void voids.mockRejectedValue(new StoreUnavailableError('AWAY', 'database'));
     const { handle, phase } = await start('store-away');
     await until('its claim to be closed', () => voids.mock.calls.length > 0);

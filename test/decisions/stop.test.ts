@@ -106,7 +106,7 @@ describe('a flow that has sent nothing', () => {
     const handle = await awaitingApproval('early-event');
     const untrusted = { trusted: false, proof: null };
     await handle.signal('events', [trusted('DEPOSIT_INITIATED'), trusted('DEPOSIT_INITIATED', untrusted)]);
-    await expect(cancel(handle)).rejects.toMatchObject(refusal('money_may_have_moved'));
+    await expect(cancel(handle)).rejects.toMatchObject(refusal('event_reports_it'));
     await handle.terminate();
   });
 

@@ -1,9 +1,9 @@
 import {
-  contradictsFailure,
   endingsOf,
   executed,
   paymentStateOf,
   postStep,
+  refusedStep,
   type PostEvidence,
 } from '../../src/protocol/decisions.js';
 import { isUnread } from '../../src/protocol/messages.js';
@@ -197,5 +197,5 @@ const isHint = (meaning: Meaning): boolean => isFinal(meaning) || meaning === 'r
 function isAgainstFailure(claimed: readonly Said[]): boolean {
   // Of whichever kind: a word that this one does not know may mean that it was paid.
   const endings = endingsOf(claimed.flatMap(({ meaning, of }) => [meaning, classifyOfAnyKind(of.event.status)]));
-  return contradictsFailure(endings) || claimed.some(({ of }) => isUnread(of.event.facts));
+  return refusedStep(endings).do === 'park' || claimed.some(({ of }) => isUnread(of.event.facts));
 }

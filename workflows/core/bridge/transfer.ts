@@ -1,14 +1,7 @@
 import type { BridgeDepositAnswer, Facts, Pin } from '../../../activities/types.js';
 import type { BridgeDeposit } from '../../../src/contract/bridge.js';
 import type { BridgeTransferInput } from '../../../src/flows/bridge-transfer.js';
-import {
-  endingsOf,
-  ENDINGS,
-  endStep,
-  refusedStep,
-  type EndEvidence,
-  type EndStep,
-} from '../../../src/protocol/decisions.js';
+import { ENDINGS, endStep, type EndEvidence, type EndStep } from '../../../src/protocol/decisions.js';
 import { isUnread, UNREADABLE, type FlowEvent } from '../../../src/protocol/messages.js';
 import { classifyOfAnyKind } from '../../../src/protocol/statuses.js';
 import { readCode } from '../../../src/readers/code.js';
@@ -150,12 +143,6 @@ export const endStepOf = (transfer: Transfer): EndStep => endStep(endEvidence(tr
 function claimsOf(event: FlowEvent): readonly string[] {
   const word = event.status ?? '';
   return refundBegun(theirRefundIn(event)) ? [word, 'REFUNDED'] : [word];
-}
-
-/** Whether an untrusted event forbids that a refused deposit ends the flow as failed. */
-export function isRefusalVetoed({ unverified }: Pick<Transfer, 'unverified'>): boolean {
-  const claimed = endingsOf(unverified.map(({ status }) => classifyOfAnyKind(status)));
-  return unverified.some(({ facts }) => isUnread(facts)) || refusedStep(claimed).do === 'park';
 }
 
 export const theirsBegun = ({ theirRefund }: Transfer): boolean => refundBegun(theirRefund);
