@@ -3,7 +3,6 @@ import type { BridgeDeposit } from '../../../src/contract/bridge.js';
 import type { BridgeTransferInput } from '../../../src/flows/bridge-transfer.js';
 import { ENDINGS, endStep, type EndEvidence, type EndStep } from '../../../src/protocol/decisions.js';
 import { isUnread, UNREADABLE, type FlowEvent } from '../../../src/protocol/messages.js';
-import { classifyOfAnyKind } from '../../../src/protocol/statuses.js';
 import { readCode } from '../../../src/readers/code.js';
 import { readHash } from '../../../src/readers/hash.js';
 import { readReference } from '../../../src/readers/reference.js';
