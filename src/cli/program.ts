@@ -40,6 +40,11 @@ const COMMANDS: Readonly<Record<string, readonly CommandOfProgram[]>> = {
       () => import('./commands/notify.js').then(({ addNotifyCommand }) => addNotifyCommand),
     ],
     [
+      'claims',
+      'close the claims of a flow that Temporal does not have any more',
+      () => import('./commands/claims.js').then(({ addClaimsCommand }) => addClaimsCommand),
+    ],
+    [
       'store',
       'back up the store, erase a flow from it; after a restore of it, begin a new epoch',
       () => import('./commands/store.js').then(({ addStoreCommand }) => addStoreCommand),

@@ -30,6 +30,7 @@ import { createFlowWatch } from './flows/flow-watch.js';
 import { createReadings } from './flows/readings.js';
 import { addFlowRoutes } from './flows/routes.js';
 import { addAuditRoute } from './ops/audit.js';
+import { addCloseClaimsRoute } from './ops/close-claims.js';
 import { addEraseRoute } from './ops/erasure.js';
 import { addGiveRoute } from './ops/ownership.js';
 import { addWhoAmIRoute } from './ops/whoami.js';
@@ -279,6 +280,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   };
   addFlowRoutes(server, flowDeps);
   addEraseRoute(server, flowDeps);
+  addCloseClaimsRoute(server, flowDeps);
   addGiveRoute(server, flowDeps);
   if (options.service !== undefined) {
     addProxyRoutes(server, {

@@ -35,6 +35,7 @@ export const PERSONS_BY_DEFAULT = {
   'dismiss-event': { persons: 2, why: 'overrides what is proven' },
   'report-again': { persons: 1, why: 'reports once more what is proven' },
   'keep-waiting': { persons: 1, why: 'sends nothing and ends nothing' },
+  resume: { persons: 1, why: 'starts the flow again, which decides by its claims: nothing is sent twice' },
   'confirm-handed-over': { persons: 1, why: 'sends nothing and ends nothing: the flow waits for the refund' },
 } as const satisfies Readonly<
   Record<ParkAction | typeof TRUST_EVENT, { readonly persons: 1 | 2; readonly why: string }>

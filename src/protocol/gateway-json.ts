@@ -120,6 +120,16 @@ export interface GivenFlow {
   readonly before: string | null;
 }
 
+/** What became of the money of a flow whose claims an admin closes. */
+export const CLOSED_AS = ['not-executed', 'completed', 'failed', 'refunded'] as const;
+export type ClosedAs = (typeof CLOSED_AS)[number];
+
+/** The claims of a flow that Temporal does not run any more, as they are since an admin closed them. */
+export interface ClosedClaims {
+  readonly flowId: string;
+  readonly claims: readonly { readonly operation: string; readonly reference: string; readonly phase: string }[];
+}
+
 /** How much of a flow was erased from the store. */
 export interface ErasedFlow {
   readonly flowId: string;

@@ -1,6 +1,6 @@
 import type { Cause } from './causes.js';
-import { executed, type ClaimSays, type Ending, type PostEvidence } from './decisions.js';
-import { PARK_ACTIONS, type ParkAction } from './vocabulary.js';
+import { executed, type Ending, type PostEvidence } from './decisions.js';
+import type { ParkAction } from './vocabulary.js';
 
 /*
  * What a person may order, against what is known about money when the order is carried out. Pure, and printed in
@@ -43,20 +43,6 @@ const SERVICE_HAS_OTHER: Cause = {
 function claimClosed({ claim }: PostEvidence): Cause | null {
   return claim === 'rejected' || claim === 'void' ? { code: 'claim_closed', text: `its claim is ${claim}` } : null;
 }
-
-/**
- * Orders about a flow that was terminated in the UI, by the claim of it that went furthest (`free`: it has none). Nothing
- * follows its payment any more, so a person marks the end of what the service has; what was never sent can only be closed.
- */
-export const TERMINATED_ORDERS: Readonly<Record<ClaimSays, readonly ParkAction[]>> = {
-  free: ['close-not-executed'],
-  reserved: ['close-not-executed'],
-  ordered: PARK_ACTIONS.terminated,
-  sending: PARK_ACTIONS.terminated,
-  answered: PARK_ACTIONS.terminated.filter((action) => action !== 'close-not-executed'),
-  rejected: [],
-  void: [],
-};
 
 /** Proven endings against which a person's order is refused, whether or not the person knew of them. */
 const AGAINST: Readonly<Partial<Record<ParkAction, readonly Ending[]>>> = {

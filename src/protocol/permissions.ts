@@ -27,6 +27,7 @@ export const PERMISSIONS = {
   'read-audit': 'read the audit log',
   give: 'give a flow to another name',
   erase: 'erase what persons and the service said about a flow that has ended',
+  'close-claims': 'close the claims of a flow that Temporal does not have any more, or that was terminated',
   account: 'make accounts, keys and webhooks at the service',
 } as const satisfies Readonly<Record<string, string>>;
 export type Permission = keyof typeof PERMISSIONS;

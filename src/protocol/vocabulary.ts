@@ -53,6 +53,9 @@ export const UPDATES = {
 export const STATE_ATTRIBUTE = 'TowlineState';
 /** Keyword; why it is parked, while it is. */
 export const PARK_REASON_ATTRIBUTE = 'TowlineParkReason';
+/** Memo; set on a flow that was terminated and started again: an earlier run of it may have sent. */
+export const RESUMED = 'resumed';
+
 /** Datetime; since when it is parked, while it is. */
 export const PARKED_SINCE_ATTRIBUTE = 'TowlineParkedSince';
 /** Search attributes that a namespace needs before a flow can run in it, name to type. */
@@ -109,8 +112,8 @@ export const PARK_ACTIONS = {
   refund_invoice_needed: ['keep-waiting', 'mark-refunded', 'close-without-refund', 'mark-completed'],
   /** A checked refund invoice is on show: it must be handed to the service, by a person. */
   refund_invoice_ready: ['confirm-handed-over', 'mark-refunded', 'close-without-refund', 'mark-completed'],
-  /** The flow was terminated in the Temporal UI; the gateway resolves it on its claim. */
-  terminated: ['close-not-executed', 'mark-completed', 'mark-failed', 'mark-refunded'],
+  /** The flow was terminated in the Temporal UI: the gateway starts it again. */
+  terminated: ['resume'],
 } as const;
 export type ParkReason = keyof typeof PARK_ACTIONS;
 export const PARK_REASONS = Object.keys(PARK_ACTIONS) as [ParkReason, ...ParkReason[]];
@@ -248,7 +251,7 @@ export const PARK_SENTENCES: Readonly<Record<ParkReason, string>> = {
   crypto_leg_failed: "The customer's fiat was collected, and the crypto that it was for failed.",
   refund_invoice_needed: 'The service asks for a Lightning invoice to refund to.',
   refund_invoice_ready: 'A checked refund invoice waits to be handed to the service, before it expires.',
-  terminated: 'The flow was terminated in the Temporal UI; it does not know the outcome of its payment.',
+  terminated: 'The flow was terminated in the Temporal UI: it decides nothing any more until it is resumed.',
 };
 
 /** What a person must have checked before each action. The CLI shows it with the legal actions. */
@@ -267,4 +270,5 @@ export const CHECK_FIRST: Readonly<Record<ParkAction, string>> = {
   'refund-now': 'no refund was made, and the recipient was not paid; else it is paid out twice',
   'close-without-refund': 'no refund is owed, or it is made outside of this flow',
   'confirm-handed-over': 'the service has this very invoice from you',
+  resume: 'it is to go on: what was not sent yet is sent, and what was is looked up; nothing is sent twice',
 };

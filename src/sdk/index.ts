@@ -11,6 +11,8 @@ export type {
   CallbackJson,
   CallbacksJson,
   CardToken,
+  ClosedAs,
+  ClosedClaims,
   ErasedFlow,
   GivenFlow,
   EventPage,

@@ -13,6 +13,8 @@ import {
 import type {
   CallbacksJson,
   CardToken,
+  ClosedAs,
+  ClosedClaims,
   ErasedFlow,
   EventPage,
   FlowPage,
@@ -161,6 +163,17 @@ export class Towline {
    */
   erase(flowId: string, { note, ...options }: OrderOptions = {}): Promise<ErasedFlow> {
     return this.#calls.post(`${flowPath(flowId)}/erase`, textOf({ note }), { ...options, isSafe: true });
+  }
+
+  /**
+   * Closes the claims of a flow that Temporal does not have any more, or that was terminated. Needs an admin's token.
+   * @throws RefusedError if it runs, or against proof
+   */
+  closeClaims(
+    flowId: string,
+    { as, note, ...options }: CallOptions & { readonly as: ClosedAs; readonly note: string },
+  ): Promise<ClosedClaims> {
+    return this.#calls.post(`${flowPath(flowId)}/close-claims`, textOf({ as, note }), options);
   }
 
   /** Gives a flow to another name, which sees and orders it from then on. Needs an admin's token. */

@@ -142,7 +142,7 @@ export function viewOf(facts: FlowFacts, reported: FlowView | undefined, why?: s
     state: 'parked',
     updatedAt: since,
     outcome: null,
-    parked: { reason: 'terminated', since, actions: ['close-not-executed'], evidence },
+    parked: { reason: 'terminated', since, actions: ['resume'], evidence },
   };
 }
 

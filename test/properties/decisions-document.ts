@@ -20,7 +20,7 @@ import {
   type PostEvidence,
   type Repeat,
 } from '../../src/protocol/decisions.js';
-import { orderRefusal, POST_ORDERS, refusalOf, TERMINATED_ORDERS } from '../../src/protocol/legal-orders.js';
+import { orderRefusal, POST_ORDERS, refusalOf } from '../../src/protocol/legal-orders.js';
 import { CLAIMS, OPERATIONS, PHASES, type Move, type Operation, type Phase } from '../../src/protocol/claim-table.js';
 import type { ParkAction } from '../../src/protocol/vocabulary.js';
 import { CONDITIONS, type Plan } from '../../workflows/core/plan.js';
@@ -88,7 +88,6 @@ export function decisionsDocument(): string {
     refused(),
     ends(),
     orders(),
-    terminated(),
     refunds(),
     rules(),
   ].join('\n');
@@ -340,20 +339,6 @@ function orders(): string {
     "A person's order, by what is proven when it is carried out",
     'For every reason to park, after the flow asked the inbox and the service once more. Every other action is always possible. While the inbox cannot be read, no order is carried out that ends the flow or sends something.',
     ['proven', ...judged.map((action) => `\`${action}\``)],
-    rows,
-  );
-}
-
-function terminated(): string {
-  const names: Partial<Record<(typeof CLAIM_SAYS)[number], string>> = { free: 'none' };
-  const rows = CLAIM_SAYS.map((claim) => [
-    names[claim] ?? claim,
-    TERMINATED_ORDERS[claim].map((order) => `\`${order}\``).join(' ') || '—',
-  ]);
-  return section(
-    "A person's order about a flow that was terminated in Temporal",
-    'By the claim that went furthest. If a trusted event reports the payment, it counts as `answered`. What is proven then refuses an order by the table above; the flow shows what its trusted events prove. `close-not-executed` is also refused by any trusted event, and while the lookup shows the payment or cannot tell.',
-    ['claim', 'a person may order'],
     rows,
   );
 }

@@ -18,7 +18,7 @@ import {
   type FinalMeaning,
   type PostEvidence,
 } from '../../src/protocol/decisions.js';
-import { POST_ORDERS, refusalOf, TERMINATED_ORDERS } from '../../src/protocol/legal-orders.js';
+import { POST_ORDERS, refusalOf } from '../../src/protocol/legal-orders.js';
 import type { Meaning } from '../../src/protocol/statuses.js';
 import { BOTH, ENDS, POSTS, subsetsOf, PAYMENT_EVIDENCE } from './combinations.js';
 import { decisionsDocument } from './decisions-document.js';
@@ -113,17 +113,6 @@ describe(`what is known of a POST, in each of ${POSTS.length} combinations, by $
       'proves-nothing': 'unknown_outcome',
       'no-lookup': 'unknown_outcome',
     });
-  });
-
-  it('allows a terminated flow to be closed as not executed as a parked one, unless its claim is over, and no mark of what was never sent', () => {
-    const byClaim = (claim: PostEvidence['claim']): PostEvidence => ({ ...OPEN, claim });
-    for (const claim of CLAIM_SAYS) {
-      const orders = TERMINATED_ORDERS[claim];
-      const isOver = claim === 'rejected' || claim === 'void';
-      const mayClose = !isOver && refusalOf('close-not-executed', byClaim(claim)) === null;
-      expect(orders.includes('close-not-executed')).toBe(mayClose);
-      expect(orders.includes('mark-completed')).toBe(!isOver && !wasNeverSent(byClaim(claim)));
-    }
   });
 
   it('has an order for each of the actions that a parked POST shows', () => {

@@ -10,6 +10,7 @@ import type { PreparationOrder } from '../../activities/types.js';
 import type { Activities } from '../../activities/index.js';
 import { requireDecoded } from '../../src/protocol/plaintext-marker.js';
 import { queueOfActivity, taskQueueOf } from '../../src/protocol/task-queues.js';
+import { RESUMED } from '../../src/protocol/vocabulary.js';
 import { CHECK } from './policies.js';
 
 /** The order to a flow's first activity. */
@@ -19,10 +20,13 @@ export function preparationOf(flow: { readonly flowId: string }, input: unknown)
   return { flowId: flow.flowId, input, wasReset: wasReset(), startedWith };
 }
 
-/** An earlier run of the flow may have sent, before a reset in the UI. Also true in a run that continues another one. */
+/**
+ * An earlier run of the flow may have sent, before a reset in the UI, or before it was resumed. Also true in a run that
+ * continues another one.
+ */
 export function wasReset(): boolean {
-  const { runId, firstExecutionRunId } = workflowInfo();
-  return runId !== firstExecutionRunId;
+  const { runId, firstExecutionRunId, memo } = workflowInfo();
+  return runId !== firstExecutionRunId || memo?.[RESUMED] === true;
 }
 
 /** What the run before this one hands on. A first run has none: who starts a flow brings its input, and no state of it. */

@@ -302,9 +302,9 @@ const NOT_REPORTED = 'not reported';
 const defined = (members: Readonly<Record<string, string | undefined>>) =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 
-const hasEnded = ({ state, reference, parked }: FlowWithMoney): Refusal => {
+export const hasEnded = ({ state, reference, parked }: FlowWithMoney): Refusal => {
   const ended = `The flow has ended as ${state}; it takes no orders any more.`;
-  const terminated = 'The flow was terminated: resolve it. It takes no other orders.';
+  const terminated = 'The flow was terminated: resume it. It takes no other orders.';
   const actions = parked?.actions ?? [];
   return state === 'parked'
     ? new Refusal(409, terminated, { reference, code: 'flow_terminated', actions })

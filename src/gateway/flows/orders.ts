@@ -12,7 +12,7 @@ import { Flow, shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { flowJson } from './flow-json.js';
 import { giveOrder, notNow, recordingRefusals } from './give-order.js';
-import { resolveTerminated } from './resolve-terminated.js';
+import { resume } from './resume.js';
 import { isTerminated } from './terminated-view.js';
 import { topicOf, withdrawProposal } from './second-person.js';
 
@@ -198,7 +198,7 @@ async function resolveFlow(
   const facts = await deps.reader.facts(address.flowId);
   if (facts !== undefined && isTerminated(facts.status)) {
     const about = { flowId: address.flowId, action, ...whoIs(caller) };
-    return recordingRefusals(deps, about, why, () => resolveTerminated(deps, caller, address, order));
+    return recordingRefusals(deps, about, why, () => resume(deps, caller, address, order, facts));
   }
   const ordered = await giveOrder(deps, caller, address, order);
   deps.settler.checkSoon(address.flowId);

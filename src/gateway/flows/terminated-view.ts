@@ -1,120 +1,67 @@
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { Outcome } from '../../protocol/messages.js';
 import { moneyOperationsOf } from '../../flows/index.js';
-import { endingsOf, type Ending } from '../../protocol/decisions.js';
-import { TERMINATED_ORDERS } from '../../protocol/legal-orders.js';
+import { endingsOf } from '../../protocol/decisions.js';
 import { classifyOfAnyKind } from '../../protocol/statuses.js';
-import type { ParkAction } from '../../protocol/vocabulary.js';
-import { isOver, type Claim, type ClaimPhase } from '../../store/claim.js';
+import { isOver, type Claim } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import { type FlowReader, viewOf } from '../../temporal/flow-handle.js';
-import type { FlowAddress } from '../http/flow-path.js';
 
-/* What a terminated flow shows: a person may have decided it since, on its claims. */
+/* What a terminated flow shows: how its claims are, and what it will do when it is resumed. It decides nothing here. */
 
-/** The ending of a terminated flow by a person's order. */
-const ENDINGS: Readonly<Partial<Record<string, Outcome['state']>>> = {
-  'mark-completed': 'completed',
-  'mark-refunded': 'refunded',
-  'mark-failed': 'failed',
-};
-
-/** A terminated flow with what its claims and persons recorded since. Other views are returned unchanged. */
+/** A terminated flow with its claims, and what resuming it means. Other views are returned unchanged. */
 export async function resolvedView(view: FlowWithMoney, store: Store): Promise<FlowWithMoney> {
   if (view.parked?.reason !== 'terminated') return view;
-  if (!sendsMoney(view)) return { ...view, state: 'cancelled', parked: null, outcome: WATCH_ENDED };
+  if (moneyOperationsOf(view).length === 0)
+    return { ...view, state: 'cancelled', parked: null, outcome: WATCH_ENDED };
   const claims = await store.claims.ofFlow(view.flowId);
-  const outcome = (await decidedOutcome(store, claims)) ?? (await notExecuted(store, view.flowId, claims));
+  const trusted = await store.inbox.list({ flowId: view.flowId, trusted: true, limit: MOST_PROOF, bodies: false });
+  const outcome = trusted.length === 0 ? notExecuted(claims) : undefined;
   if (outcome !== undefined) return { ...view, state: outcome.state, parked: null, outcome };
   const phases = Object.fromEntries(claims.map(({ operation, phase }) => [operation, phase]));
-  const proven = endingsProven(await trustedEvents(store, view.flowId));
-  return {
-    ...view,
-    parked: {
-      ...view.parked,
-      actions: await legalFor(store, view, claims),
-      evidence: { ...view.parked.evidence, claims: phases, proven },
-    },
-  };
+  const proven = endingsOf(trusted.map(({ status }) => classifyOfAnyKind(status)));
+  const evidence = { ...view.parked.evidence, claims: phases, proven, resume: whatResumes(claims) };
+  return { ...view, parked: { ...view.parked, evidence } };
 }
 
-/** A flow that only watches has no claim that could hold a person's decision, and needs none. */
+/** A flow that only watches has no claim. */
 const WATCH_ENDED: Outcome = {
   state: 'cancelled',
   reason: 'cancelled_before_sending',
   detail: 'It was terminated in the Temporal UI. It only watched, and moved no money.',
 };
 
-export const sendsMoney = (address: Pick<FlowAddress, 'kind' | 'reference'>): boolean =>
-  moneyOperationsOf(address).length > 0;
-
-async function decidedOutcome(store: Store, claims: readonly Claim[]): Promise<Outcome | undefined> {
-  const orders = (await Promise.all(claims.map((claim) => store.claims.orders(claim)))).flat();
-  const last = orders.findLast(({ action }) => action in ENDINGS);
-  const state = last === undefined ? undefined : ENDINGS[last.action];
-  if (last === undefined || state === undefined) return undefined;
-  const reason = state === 'failed' ? 'closed_by_person' : null;
-  return { state, reason, detail: `Marked as ${state} by ${last.actor}: ${last.note}` };
-}
+/** Many times as many trusted events as one flow gets. */
+const MOST_PROOF = 200;
 
 /**
- * Claims that are all void or rejected, and no trusted event that reports the payment: nothing was executed, and nothing
- * ever will be.
+ * Claims that are all void or rejected, of a flow of which no trusted event reports a payment: nothing was executed, and
+ * nothing ever will be. Something on the way may have sent it twice, and the refusal was of the second one.
  */
-async function notExecuted(
-  store: Pick<Store, 'inbox'>,
-  flowId: string,
-  claims: readonly Claim[],
-): Promise<Outcome | undefined> {
+function notExecuted(claims: readonly Claim[]): Outcome | undefined {
   if (claims.length === 0 || !claims.every(({ phase }) => isOver(phase))) return undefined;
-  if (await isReported(store, flowId)) return undefined;
   const why = claims.find(({ reason }) => reason !== undefined)?.reason ?? 'Nothing was executed.';
   return { state: 'failed', reason: 'not_executed', detail: why };
 }
 
-/** Something on the way may have sent it twice, and the refusal was of the second one. */
-async function isReported({ inbox }: Pick<Store, 'inbox'>, flowId: string): Promise<boolean> {
-  return (await inbox.list({ flowId, trusted: true, limit: 1, bodies: false })).length > 0;
+function whatResumes(claims: readonly Claim[]): string {
+  if (claims.some(({ phase }) => phase === 'answered')) return 'the service has it: its status is followed';
+  if (claims.some(({ phase, sent }) => phase === 'sending' || sent !== 'nothing'))
+    return 'it may have been sent: the service is asked, and it is not sent again without an order';
+  return 'as far as its claims say nothing was sent: it is sent';
 }
-
-/** Many times as many trusted events as one flow gets. */
-const MOST_PROOF = 200;
-
-/** What the service or the provider reported about a flow, and proved to be its own words. */
-export const trustedEvents = ({ inbox }: Pick<Store, 'inbox'>, flowId: string) =>
-  inbox.list({ flowId, trusted: true, limit: MOST_PROOF, bodies: false });
-
-export const endingsProven = (events: readonly { readonly status: string | null }[]): readonly Ending[] =>
-  endingsOf(events.map(({ status }) => classifyOfAnyKind(status)));
-
-export async function legalFor(
-  store: Store,
-  { flowId }: Pick<FlowAddress, 'flowId'>,
-  claims: readonly Claim[],
-): Promise<readonly ParkAction[]> {
-  const phases = claims.map(phaseOf);
-  // The claim that went furthest decides: an executed one cannot be closed as not executed.
-  for (const phase of ['answered', 'sending'] as const) if (phases.includes(phase)) return TERMINATED_ORDERS[phase];
-  if (await isReported(store, flowId)) return TERMINATED_ORDERS.answered;
-  if (phases.includes('reserved')) return TERMINATED_ORDERS.reserved;
-  return claims.length === 0 ? TERMINATED_ORDERS.free : [];
-}
-
-/** A claim that is reserved for another send was in `sending` before, so it counts as `sending`. */
-export const phaseOf = ({ phase, sent }: Claim): ClaimPhase =>
-  phase === 'reserved' && sent !== 'nothing' ? 'sending' : phase;
 
 export interface TerminatedDeps {
   readonly reader: Pick<FlowReader, 'facts'>;
   readonly store: Store;
 }
 
-/** Statuses of Temporal's visibility that may hide a decided flow. */
+/** Statuses of Temporal's visibility of a flow that did not end by itself. */
 export const isTerminated = (status: string): boolean => status === 'TERMINATED' || status === 'TIMED_OUT';
 
 /**
- * A flow that visibility shows as terminated: a person may have decided it since, on its claims. Undefined if that run is
- * not its last one: a reset in the UI terminates a run, and continues as another.
+ * A flow that visibility shows as terminated, with its claims. Undefined if that run is not its last one: a reset in the
+ * UI terminates a run, and continues as another; and one that was resumed runs again.
  */
 export async function viewOfTerminated(
   { reader, store }: TerminatedDeps,

@@ -1,0 +1,161 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+import { eventIdOf } from '../../flows/event-of-row.js';
+import { moneyOperationsOf } from '../../flows/index.js';
+import { endingsOf, settleWindowMs } from '../../protocol/decisions.js';
+import { NEVER_RESERVED } from '../../protocol/fingerprint.js';
+import { CLOSED_AS, type ClosedClaims, type ClosedAs } from '../../protocol/gateway-json.js';
+import { NOT_CLOSED, orderRefusal } from '../../protocol/legal-orders.js';
+import { classifyOfAnyKind, wordsThat, type Meaning } from '../../protocol/statuses.js';
+import { isRefundReference, type ParkAction } from '../../protocol/vocabulary.js';
+import { isOver, type Claim, type ClaimKey } from '../../store/claim.js';
+import { FIRST_EPOCH } from '../../store/deployment.js';
+import type { FlowOperationDeps } from '../flows/deps.js';
+import { recordingRefusals } from '../flows/give-order.js';
+import { note } from '../flows/orders.js';
+import { isTerminated } from '../flows/terminated-view.js';
+import { whoIs } from '../http/bearer-token.js';
+import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
+import type { MembersOf } from '../http/openapi.js';
+import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
+import { addRoute } from '../http/route.js';
+
+const Closed = z.object({
+  flowId: z.string(),
+  claims: z.array(z.object({ operation: z.string(), reference: z.string(), phase: z.string() })),
+} satisfies MembersOf<ClosedClaims>);
+
+const CloseBody = z.strictObject({
+  as: z.enum(CLOSED_AS, `must be one of ${CLOSED_AS.join(', ')}`),
+  note: note().min(1, 'must say why'),
+});
+
+/** `POST …/close-claims`: of a flow that Temporal does not run any more, and that nothing else can end. */
+export function addCloseClaimsRoute(server: FastifyInstance, deps: FlowOperationDeps): void {
+  addRoute(
+    server,
+    deps.tokens,
+    {
+      method: 'POST',
+      params: FlowParams,
+      path: '/flows/:kind/:reference/close-claims',
+      operationId: 'closeClaims',
+      tag: 'operations',
+      summary: 'Closes the claims of a flow that Temporal does not have any more, or that was terminated.',
+      description: 'Nothing is sent under them from then on. Refused while a POST may be under way, and against proof.',
+      permission: 'close-claims',
+      body: { schema: { CloseBody }, required: true, example: { as: 'not-executed', note: 'they do not have it' } },
+      answers: { 200: { says: 'Closed.', schema: { Closed } } },
+      refusals: { 409: 'The flow runs, or has ended by itself; or something proves otherwise.' },
+    },
+    async ({ params, caller, body }): Promise<ClosedClaims> => {
+      const address = addressOf(params);
+      const { flowId } = address;
+      const about = { ...whoIs(caller), flowId, action: 'close-claims' };
+      return recordingRefusals(deps, about, body.note, async () => {
+        await requireNotRun(deps, address);
+        await deps.store.audit.append({ ...about, kind: 'order', details: { ...body } });
+        await close(deps, address, body.as, { actor: caller.name, note: body.note });
+        deps.logger.info({ flowId, as: body.as, actor: caller.name }, 'the claims of a flow were closed');
+        const claims = await deps.store.claims.ofFlow(flowId);
+        return { flowId, claims: claims.map(({ operation, reference, phase }) => ({ operation, reference, phase })) };
+      });
+    },
+  );
+}
+
+/** @throws Refusal 404, 409 */
+async function requireNotRun({ reader, store }: FlowOperationDeps, { flowId, reference }: FlowAddress): Promise<void> {
+  const facts = await reader.facts(flowId);
+  if (facts === undefined) {
+    if ((await store.claims.ofFlow(flowId)).length > 0) return;
+    throw new Refusal(404, `There is no flow ${flowId}, and no claim of it.`, { reference });
+  }
+  if (isTerminated(facts.status)) return;
+  const why = facts.isOpen
+    ? new Refusal(409, 'The flow is running: order it to end.', { reference, code: 'flow_not_ended' })
+    : new Refusal(409, `The flow has ended as ${facts.state}.`, { reference, code: 'flow_ended', actions: [] });
+  throw why;
+}
+
+const ORDER_OF = {
+  'not-executed': 'close-not-executed',
+  completed: 'mark-completed',
+  failed: 'mark-failed',
+  refunded: 'mark-refunded',
+} as const satisfies Record<ClosedAs, string>;
+
+/**
+ * All claims that the kind may use, or none. Judged by the claims and the inbox as they are when it is recorded: an
+ * attempt may go on after a termination. The epoch of the flow is not known here: what was prepared before a restore may
+ * have been sent, which is then only unknown.
+ *
+ * @throws Refusal 409, 503
+ */
+async function close(
+  { store, settings, lookUp, nowMs }: FlowOperationDeps,
+  address: FlowAddress,
+  as: ClosedAs,
+  order: { readonly actor: string; readonly note: string },
+): Promise<void> {
+  const { flowId, reference } = address;
+  const { claims, inbox } = store;
+  const action = ORDER_OF[as];
+  const trusted = await inbox.list({ flowId, trusted: true, limit: MOST_PROOF, bodies: false });
+  const meanings = trusted.map(({ status }) => classifyOfAnyKind(status));
+  const proven = endingsOf(meanings);
+  const isProof = as === 'not-executed' ? trusted.length > 0 : orderRefusal(action, proven, proven) !== null;
+  if (isProof) {
+    const why = 'A proven event says otherwise: look at its events, and close it as what they say.';
+    throw new Refusal(409, why, { reference, code: 'proven_otherwise' });
+  }
+  const sentUntilMs = nowMs() - settleWindowMs(settings.serviceTimeoutMs) * settings.timeScale;
+  const isAgainst = (meaning: Meaning) =>
+    as === 'not-executed' || orderRefusal(action, endingsOf([...meanings, meaning]), proven) !== null;
+  const unless = { flowId, statuses: wordsThat(isAgainst), besides: trusted.map((row) => eventIdOf(row)), sentUntilMs };
+  const account = settings.serviceAccount;
+  const found = await claims.ofFlow(flowId);
+  const keys = distinct([...moneyOperationsOf(address).map((made) => ({ account, ...made })), ...found]);
+  const unsent = { flowId, fingerprint: NEVER_RESERVED, epoch: FIRST_EPOCH };
+  const all = keys.map((key) => ({ key, ...unsent }));
+  for (const claim of found) await requireServiceSaysNoOther(lookUp, claim, action);
+  const { kind } = await claims.closeByOrder(all, action, order, unless);
+  if (kind !== 'closed') {
+    const { code, text } = NOT_CLOSED[kind];
+    throw new Refusal(503, `Not closed: ${text}.`, { reference, code }, RETRY_AFTER_SECONDS);
+  }
+  if (as === 'not-executed') for (const key of found) await claims.closeNotExecuted(key, order, { sentUntilMs });
+}
+
+/**
+ * Asks the service at this moment: what it shows, or cannot be asked about, is not closed as not executed; and no ending is
+ * recorded that its status excludes. Of a refund of ours the record says how the transfer ended only if it arrived.
+ */
+async function requireServiceSaysNoOther(
+  lookUp: FlowOperationDeps['lookUp'],
+  { operation, reference, phase, sent }: Claim,
+  action: ParkAction,
+): Promise<void> {
+  if (isOver(phase) || sent === 'nothing') return;
+  const { says, status = null } = (await lookUp?.(operation, reference)) ?? { says: 'no-lookup' };
+  const meant = classifyOfAnyKind(status);
+  const meaning = !isRefundReference(reference) ? meant : meant === 'succeeded' ? 'refunded' : 'pending';
+  const ends = endingsOf([meaning]);
+  const isRefused = action === 'close-not-executed' ? says === 'shown' : orderRefusal(action, ends, ends) !== null;
+  if (isRefused) {
+    const why = `The service has it (${operation}${status === null ? '' : `: ${status}`}), which says otherwise.`;
+    throw new Refusal(409, why, { reference, code: 'service_has_it' });
+  }
+  if (says !== 'cannot-tell' || action !== 'close-not-executed') return;
+  const again = 'The service cannot be asked now whether it has it. Order it again when it answers.';
+  throw new Refusal(503, again, { reference, code: 'service_cannot_tell' }, RETRY_AFTER_SECONDS);
+}
+
+/** Many times as many trusted events as one flow gets. */
+const MOST_PROOF = 200;
+
+/** A claim of the flow may be one that its kind may use. */
+const distinct = (keys: readonly ClaimKey[]): readonly ClaimKey[] => {
+  const nameOf = ({ operation, reference }: ClaimKey) => `${operation} ${reference}`;
+  return [...new Map(keys.map((key) => [nameOf(key), key])).values()];
+};
