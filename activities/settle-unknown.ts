@@ -12,8 +12,8 @@ import { keyOf, requireOwnDeployment, recordAnswer } from './claims.js';
 
 export interface PostQuestion {
   readonly claim: ClaimRef;
-  /** The service's record must match these facts to count as ours. */
-  readonly expect: Facts;
+  /** The service's record must match these facts to count as ours. Null: what was sent is not known any more. */
+  readonly expect: Facts | null;
   /** What its request fixed: an answer that names something else is of another request. */
   readonly fixed: Facts;
   /** The service itself said that it knows the reference, so its record cannot be an older one. */
@@ -129,6 +129,8 @@ export async function lookUpPost(
   const asked = await asking(() => lookup.read(deps.service, claim.reference));
   if (asked.says === 'absent') return { lookup: 'absent' };
   if (asked.says === 'cannot-tell') return { lookup: 'cannot-tell', why: asked.why };
+  if (expect === null)
+    return { lookup: 'cannot-tell', why: 'what was sent is not known, and its record cannot be compared' };
   const { record } = asked;
   const theirs = lookup.facts(record);
   const incomparable = whyIncomparable(theirs, Object.keys(expect));

@@ -29,6 +29,8 @@ export interface KillPoint {
   readonly hold?: Pick<Hold, 'moment' | 'step'>;
   /** Why it parks; the person answers with `send-again`. */
   readonly parks?: ParkReason;
+  /** Noted, or not: an event that proves it may come before the answer of the next attempt, or after it. */
+  readonly byTheWay?: (typeof NOTED)[number];
   readonly expected: AfterTheKill;
 }
 
@@ -43,9 +45,10 @@ export const KILL_POINTS: readonly KillPoint[] = [
     says: 'an accepted deposit whose answer died with the worker is executed once, and completes by trusted events',
     operation: 'createBridgeDeposit',
     hold: { moment: 'before', step: 'recordAnswer' },
+    byTheWay: 'outcome-unknown',
     expected: {
       state: 'completed',
-      noted: ['outcome-unknown', 'proven'],
+      noted: ['proven'],
       claim: 'sending',
       executions: ONCE,
     },
@@ -54,9 +57,10 @@ export const KILL_POINTS: readonly KillPoint[] = [
     word: 'deposit-in-flight',
     says: 'a deposit that the service executes while the worker dies is executed once, and completes by trusted events',
     operation: 'createBridgeDeposit',
+    byTheWay: 'outcome-unknown',
     expected: {
       state: 'completed',
-      noted: ['outcome-unknown', 'proven'],
+      noted: ['proven'],
       claim: 'sending',
       executions: ONCE,
     },
@@ -79,6 +83,7 @@ export const KILL_POINTS: readonly KillPoint[] = [
     says: 'a deposit whose claim was not written is sent once by the next attempt',
     operation: 'createBridgeDeposit',
     hold: { moment: 'before', step: 'reserve' },
+    byTheWay: 'proven',
     expected: { state: 'completed', noted: [], claim: 'answered', executions: ONCE },
   },
   {
@@ -195,7 +200,7 @@ async function afterTheKill(rig: Rig, point: KillPoint, group: Group): Promise<r
   return Promise.all(
     reports.map(async ({ view }, n) => ({
       state: view.state as AfterTheKill['state'],
-      noted: noted(view.timeline),
+      noted: noted(view.timeline).filter((code) => code !== point.byTheWay),
       claim: await phaseOf(rig, point, group.references[n] ?? ''),
       executions: {
         ...(whileParked === undefined ? {} : { whileParked: whileParked[n] ?? -1 }),

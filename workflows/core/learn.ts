@@ -15,7 +15,7 @@ import {
   type Result,
   type Step,
 } from './known.js';
-import { agreed, beganDebt, orderedAgain, quoted, reported, sentUnder } from './bridge/learn.js';
+import { agreed, beganDebt, notReported, orderedAgain, quoted, reported, sentUnder } from './bridge/learn.js';
 import { carriedOut, NO_INVOICE, withOrder } from './learn-orders.js';
 import { compared, paid, withRequest } from './learn-paid.js';
 import { inNewTurn, leaveEvents, takeEvents } from './take-events.js';
@@ -442,8 +442,9 @@ function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
       return paid(known, name, NO_ANSWER_OF_PAID, { askedAtMs, turn });
     case 'compare':
     case 'quote':
-    case 'report':
       return known;
+    case 'report':
+      return notReported(known, step, UNANSWERED);
     case 'void':
       return { ...known, stop: { for: step.stop ?? 'expired', says: 'no-answer', turn, order: step.order ?? null } };
     case 'take-back':

@@ -154,8 +154,9 @@ function questionOf({ plan }: Context, known: Known, name: string) {
   const { saidToExist } = requestOf(known, name);
   const { factsOf: own, lookUp } = plan.requests.find((one) => one.name === name) ?? {};
   if (own === undefined) return { claim, expect: facts, fixed, saidToExist };
-  const ours = lookUp === 'own' ? own(known) : {};
-  return { claim, expect: ours, fixed: lookUp === 'own' ? ours : fixed, saidToExist };
+  if (lookUp !== 'own') return { claim, expect: {}, fixed, saidToExist };
+  const ours = own(known);
+  return { claim, expect: ours, fixed: ours ?? {}, saidToExist };
 }
 
 const factsIn = ({ plan }: Context, known: Known, name: string): Facts =>

@@ -90,7 +90,7 @@ export interface RequestPlan {
   /** What its words mean. @default the words of the plan */
   readonly words?: StatusMap;
   /** What we know of it. @default the facts of the check */
-  readonly factsOf?: (known: Known) => Facts;
+  readonly factsOf?: (known: Known) => Facts | null;
   /** Facts of an event that differ, besides those that are compared one by one. */
   readonly alsoDiffers?: (known: Known, theirs: Facts) => readonly string[];
   /** An untrusted event says more than its ending against what we would do by ourselves. */

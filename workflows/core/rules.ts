@@ -9,6 +9,7 @@ import {
   endUnmoved,
   follow,
   isOfAnother,
+  isSought,
   isStopped,
   look,
   lookAtStatus,
@@ -120,7 +121,7 @@ const OF_ANSWER: readonly Rule[] = [
   {
     name: 'look-for-answer',
     says: 'The service has it, or refused it, and its answer is not known: the claim may hold it.',
-    when: (v) => isAnswerMissing(v) && !isLookedFor(v) && !v.is.elsewhere,
+    when: (v) => isSought(v) && !v.is.elsewhere,
     follows: (v) => ({ steps: [look(v)], wakeAtMs: v.known.deadlineAtMs, isCheck: true }),
   },
   {
@@ -237,7 +238,7 @@ const GENERAL: readonly Rule[] = [
     name: 'held-back-for-good',
     says: 'It was held back, and the inbox proves nothing: a person decides.',
     when: (v) => v.request.answer === 'held-back' && v.executed !== 'other',
-    follows: () => ({ steps: [], park: 'unknown_outcome' }),
+    follows: (v) => ({ steps: askOn(v), park: 'unknown_outcome' }),
   },
   {
     name: 'send',
@@ -347,16 +348,8 @@ const isAgreed = ({ endings, ours, request }: View): boolean =>
   endings[0] === 'failed' &&
   ours.every(({ meaning }) => meaning === 'failed');
 
-/** An event proves it, or the claim was read and not what it holds. */
-const isAnswerMissing = ({ post, request }: View): boolean =>
-  (post.trusted === 'shown' && post.claim !== 'answered') ||
-  (request.byClaim && (request.claim === 'answered' || request.claim === 'rejected'));
-
 /** Neither answered since the window is over. */
 const isUnasked = ({ request: { lookup, askUntilMs } }: View): boolean => (lookup?.askedAtMs ?? -1) < askUntilMs;
-
-/** Claim and lookup were asked since its send. */
-const isLookedFor = ({ request }: View): boolean => request.lookup !== null;
 
 function whyOverdue(v: View): ParkReason {
   const as = v.requestPlan.overdueAs ?? v.plan.overdueAs;

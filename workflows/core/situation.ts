@@ -29,6 +29,11 @@ export function send(v: View): Step {
 
 /** The service has shown a record of another request under the same reference. */
 export const isOfAnother = ({ request, post }: View): boolean => request.isOther || post.lookup === 'other';
+/** An event proves it, or the claim was read and not what it holds; and claim and lookup were not asked since its send. */
+export const isSought = ({ post, request }: View): boolean =>
+  request.lookup === null &&
+  ((post.trusted === 'shown' && post.claim !== 'answered') ||
+    (request.byClaim && (request.claim === 'answered' || request.claim === 'rejected')));
 /** These void one claim, and end nothing by that. */
 const OF_ONE: readonly StopEnd[] = ['paid', 'refunded'];
 /** The store has voided all claims of the flow: the end is decided. */

@@ -6,7 +6,7 @@ import {
   refusedStep,
   type PostEvidence,
 } from '../../src/protocol/decisions.js';
-import { isUnread } from '../../src/protocol/messages.js';
+import { isUnread, type FlowEvent } from '../../src/protocol/messages.js';
 import { classifyOfAnyKind, classifyStatus, isFinal, type Meaning } from '../../src/protocol/statuses.js';
 import { factsOf, isTrusted, saidBy, wordsFor } from './events.js';
 import { isPaid, type Known, type Request } from './known.js';
@@ -120,7 +120,7 @@ function viewOf(
     watches,
     elsewhere: wasPaid && isUnsent(request),
     reported: !watches && (early.length > 0 || reporting.length > 0 || mismatches.length > 0),
-    vetoed: !hasLookup && hasFailed && isAgainstFailure(claimed),
+    vetoed: !hasLookup && hasFailed && isAgainstFailure(claimed, claimsMore),
     inboxAsked: inbox?.turn === turn,
     inboxRead: inbox?.turn === turn && inbox.says === 'read',
     looked: !hasLookup || request.lookup?.turn === turn,
@@ -194,8 +194,11 @@ export function requestOf({ requests }: Known, name: string): Request {
 const isHint = (meaning: Meaning): boolean => isFinal(meaning) || meaning === 'refund-pending';
 
 /** An untrusted event proves nothing, and is enough to keep a flow from ending as failed by itself. */
-function isAgainstFailure(claimed: readonly Said[]): boolean {
+function isAgainstFailure(claimed: readonly Said[], claimsMore?: (event: FlowEvent) => boolean): boolean {
   // Of whichever kind: a word that this one does not know may mean that it was paid.
   const endings = endingsOf(claimed.flatMap(({ meaning, of }) => [meaning, classifyOfAnyKind(of.event.status)]));
-  return refusedStep(endings).do === 'park' || claimed.some(({ of }) => isUnread(of.event.facts));
+  return (
+    refusedStep(endings).do === 'park' ||
+    claimed.some(({ of }) => isUnread(of.event.facts) || claimsMore?.(of.event) === true)
+  );
 }

@@ -28,7 +28,9 @@ export function sentUnder(known: Known, step: Step, result: Extract<Result, { of
   const { transfer } = known;
   if (transfer === null) return known;
   if (request !== 'deposit') {
-    if (!LEFT_NOTHING.includes(result.answer)) return known;
+    // Of an earlier POST its amount says what it was.
+    const isFirst = known.requests[request]?.maybeTwice !== true;
+    if (!LEFT_NOTHING.includes(result.answer) || !isFirst) return known;
     return withTransfer(known, { refund: null, heldBack: result.answer === 'held-back' ? reviewed : null });
   }
   if (result.answer !== 'quote-expired') return known;
@@ -66,6 +68,12 @@ export function reported(known: Known, step: Step, { status, outcome }: Extract<
   const isNews = transfer.report?.eventId !== report.eventId || transfer.report.kind !== report.kind;
   const next = withTransfer(known, { report });
   return isNews ? inNewTurn(next) : next;
+}
+
+/** No attempt of it has ended: a person is asked, and it is tried on. */
+export function notReported(known: Known, step: Step, message: string): Known {
+  const status = known.events.find(({ event }) => event.id === step.event)?.event.status ?? '';
+  return reported(known, step, { of: 'report', status, outcome: { kind: 'not-taken', message } });
 }
 
 /** What an order of a person means for a transfer. */

@@ -2,13 +2,16 @@ import { FAILURE_GRACE_MS, NO_LOOK_MS, UNTAKEN_PAUSE_MOST_MS, UNTAKEN_PAUSE_MS }
 import type { Cause } from '../../../src/protocol/causes.js';
 import { refundRefusal } from '../../../src/protocol/decisions.js';
 import { PAYMENT_WORDS, type StatusMap } from '../../../src/protocol/statuses.js';
+import type { ParkAction, ParkReason } from '../../../src/protocol/vocabulary.js';
 import { refuse } from '../orders.js';
+import type { Request } from '../known.js';
 import type { OrderRule, Ordered, Plan, Rule, View } from '../plan.js';
-import { endUnmoved, readInbox, readInboxOn, step, stop, takeBack } from '../situation.js';
+import { endUnmoved, isSought, readInbox, readInboxOn, step, stop, takeBack } from '../situation.js';
 import { detailOf, evidenceOf } from './evidence.js';
 import { sendDeposit, sendRefund } from './perform.js';
 import { isQuoted, quotedTerms, whyNoNewQuote, whyNoQuote } from './quotes.js';
 import {
+  CLAIM_CLOSED,
   factsOfRefund,
   isBegun,
   isOwed,
@@ -38,6 +41,7 @@ import {
   theirsBegun,
   transferOf,
 } from './transfer.js';
+import { requestOf } from '../view.js';
 
 const DEPOSIT_RULES: readonly Rule[] = [
   {
@@ -139,7 +143,10 @@ function aboutRefund(v: View): string {
   const terms = refundTerms(transfer);
   const { cryptoPaid, theirRefund } = knownNow(transfer);
   const amount = 'code' in terms ? terms.code : terms.cryptoAmount;
-  return [cryptoPaid, theirRefund ?? '', amount, whyNoRefund(v)?.code ?? ''].join(' ');
+  const why = whyNoRefund(v)?.code ?? '';
+  // As time passes this alone becomes that.
+  const isOfTime = why === 'service_may_refund' || why === 'refund_not_automatic';
+  return [cryptoPaid, theirRefund ?? '', amount, isOfTime ? '' : why].join(' ');
 }
 
 const isSettled = (v: View): boolean => {
@@ -147,7 +154,10 @@ const isSettled = (v: View): boolean => {
   return now.do === 'end' && now.as !== 'failed';
 };
 
-const isFirstSend = (v: View): boolean => !isRefund(v) && v.postStep.do === 'send' && v.request.claim !== 'ordered';
+const isFirstSend = (v: View): boolean =>
+  !isRefund(v) && v.postStep.do === 'send' && v.request.claim !== 'ordered' && !OF_NO_SEND.includes(v.request.answer);
+/** These have rules of their own, whatever became of the quote. */
+const OF_NO_SEND: readonly Request['answer'][] = ['other-request', 'held-back'];
 const isOrderedAgain = (v: View): boolean => !isRefund(v) && v.request.claim === 'ordered';
 
 const awaitsApproval = ({ known }: View): boolean =>
@@ -192,8 +202,15 @@ function whyNot({ v, order }: Ordered): Cause | null {
   const transfer = transferIn(v);
   const terms = refundTerms(transfer);
   if ('code' in terms) return terms;
+  if (requestOf(v.known, 'refund').claim === 'void') return CLAIM_CLOSED;
   const evidence = { ...endEvidence(transfer), termsStand: true, theirsBegun: theirsBegun(transfer) };
   return refundRefusal({ ...evidence, by: 'person' });
+}
+
+/** What would come to nothing is not offered. */
+function impossible(v: View, reason: ParkReason): readonly ParkAction[] {
+  if (reason === 'refund_unknown' && whyNotAgain(v) !== null) return ['send-again'];
+  return reason === 'refund_needed' && requestOf(v.known, 'refund').claim === 'void' ? ['refund-now'] : [];
 }
 
 const BRIDGE_WORDS: StatusMap = {
@@ -229,7 +246,8 @@ export const bridgeTransferPlan: Plan = {
       claimsMore,
       send: sendDeposit,
       sending: { stage: 'depositing', code: 'sending' },
-      isOver: (v) => isBegun(v.known) || isRefundDue(v),
+      // What its claim holds says what a refund is.
+      isOver: (v) => !isSought(v) && (isBegun(v.known) || isRefundDue(v)),
     },
     {
       name: 'refund',
@@ -269,7 +287,7 @@ export const bridgeTransferPlan: Plan = {
     const both = `${amount} ${currency}, ${settlement.amount} ${settlement.currency}`;
     return { ...factsOfDeposit(known), amount: both };
   },
-  impossible: (v, reason) => (reason === 'refund_unknown' && whyNotAgain(v) !== null ? ['send-again'] : []),
+  impossible,
   evidenceOf,
   detailOf,
   tells,

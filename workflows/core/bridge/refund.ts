@@ -6,7 +6,17 @@ import { flowIdOf, refundReferenceOf } from '../../../src/protocol/vocabulary.js
 import { REFUND_CONFIRM_MS, REFUND_WAIT_MS } from '../../engine/policies.js';
 import type { Known, Request } from '../known.js';
 import type { Rule, View } from '../plan.js';
-import { askOn, look, lookAtStatus, readInbox, readInboxOn, send, takeBack, voidOnly } from '../situation.js';
+import {
+  askOn,
+  isOfAnother,
+  look,
+  lookAtStatus,
+  readInbox,
+  readInboxOn,
+  send,
+  takeBack,
+  voidOnly,
+} from '../situation.js';
 import { mayBeSent, requestOf } from '../view.js';
 import { otherCameIn, refundTerms, sentFacts } from './refund-terms.js';
 import { shownBeginning } from './refund-due.js';
@@ -34,7 +44,9 @@ export function theirsOverAtMs({ known }: View, transfer: Transfer): number {
   return (transfer.failedAtMs ?? 0) + Math.max(1, Math.ceil(lifeMs * known.timeScale));
 }
 
-export const isOwed = (v: View): boolean => v.executed === 'shown' && endStepOf(transferIn(v)).do === 'refund';
+/** By a deposit of ours: the terms of another one are not ours to refund by. */
+export const isOwed = (v: View): boolean =>
+  v.executed === 'shown' && !isOfAnother(v) && endStepOf(transferIn(v)).do === 'refund';
 
 /** Why a refund with usable terms is not sent by the input's permission alone; null: it is. */
 function whyNotByInput(v: View, transfer: Transfer): Cause | null {
@@ -42,8 +54,12 @@ function whyNotByInput(v: View, transfer: Transfer): Cause | null {
     return { code: 'service_may_refund', text: 'the deadline passed, and the service still has time to refund' };
   if (!transfer.input.refund.auto) return { code: 'refund_not_automatic', text: 'the input does not say refund.auto' };
   const evidence = { ...endEvidence(transfer), termsStand: true, theirsBegun: theirsBegun(transfer) };
-  return otherCameIn(transfer) ?? refundRefusal({ ...evidence, by: 'input' });
+  const why = otherCameIn(transfer) ?? refundRefusal({ ...evidence, by: 'input' });
+  return why ?? (v.known.parked?.reason === 'refund_needed' ? A_PERSON_DECIDES : null);
 }
+
+/** What they have seen, and do outside of the flow, no rule can know. */
+const A_PERSON_DECIDES: Cause = { code: 'refund_not_automatic', text: 'a person was asked, who decides from then on' };
 
 /** Why none is sent now; null: it is. */
 export function whyNoRefund(v: View): Cause | null {
@@ -53,8 +69,11 @@ export function whyNoRefund(v: View): Cause | null {
   const { answer, claim, shown } = refundOf(v.known);
   if (answer === 'unsendable') return { code: 'refund_not_sendable', text: shown.why ?? 'it cannot be sent as it is' };
   if (answer === 'held-back' && !hasCome(v.known)) return HELD_BACK;
-  if (claim === 'void') return { code: 'refund_claim_closed', text: 'the claim of the refund is void' };
-  if (v.known.transfer?.refund?.by === 'person') return null;
+  if (claim === 'void') return CLAIM_CLOSED;
+  const { refund } = v.known.transfer ?? {};
+  // One that was begun, and never left: what has come since stands against it as against any other send of it.
+  const again = refund?.cryptoAmount == null ? null : whyNotAgain(v);
+  if (again !== null || refund?.by === 'person') return again;
   return whyNotByInput(v, transfer);
 }
 
@@ -63,6 +82,8 @@ function hasCome({ events, transfer }: Known): boolean {
   const judged = transfer?.heldBack ?? [];
   return events.some(({ event }) => !judged.includes(openedIdOf(event.id)));
 }
+
+export const CLAIM_CLOSED: Cause = { code: 'refund_claim_closed', text: 'the claim of the refund is void' };
 
 const HELD_BACK: Cause = {
   code: 'event_came',
@@ -73,15 +94,16 @@ const HELD_BACK: Cause = {
 export function isRefundDue(v: View): boolean {
   const isOrdered = v.known.transfer?.refund?.by === 'person';
   if (!isOwed(v) || v.mismatches.length > 0 || whyNoRefund(v) !== null) return false;
-  if (transferIn(v).toReport !== null) return false;
+  // What is to be done about the deposit first.
+  if (v.request.unwritten || v.order !== undefined || transferIn(v).toReport !== null) return false;
   return isOrdered || v.is.inboxRead;
 }
 
-/** What the service's record must match: what was sent, as far as this run knows that. */
-export function factsOfRefund(known: Known): Facts {
-  if (known.prepared === null) return {};
+/** What the service's record must match: what was sent, as far as this run knows that. Null: it cannot be compared. */
+export function factsOfRefund(known: Known): Facts | null {
+  if (known.prepared === null) return null;
   const terms = refundTerms(transferOf({ known, ours: [], claimed: [] }));
-  if ('code' in terms) return {};
+  if ('code' in terms) return null;
   const { cryptoAmount: _cryptoAmount, ...facts } = sentFacts(terms);
   // Less may have been sent than the terms say.
   const amount = known.transfer?.refund?.cryptoAmount ?? null;
@@ -100,8 +122,8 @@ export function whyNotAgain(v: View): Cause | null {
   const transfer = transferIn(v);
   const { refund } = v.known.transfer ?? {};
   const terms = refundTerms(transfer);
-  const amount = 'code' in terms ? null : terms.cryptoAmount;
-  if (refund?.cryptoAmount != null && amount !== refund.cryptoAmount)
+  if ('code' in terms) return terms;
+  if (refund?.cryptoAmount != null && terms.cryptoAmount !== refund.cryptoAmount)
     return { code: 'less_came_in', text: 'an event has come since that says that less came in' };
   if (theirsBegun(transfer) && refund?.hadTheirsBegun !== true)
     return {
@@ -129,7 +151,8 @@ export const REFUND_RULES: readonly Rule[] = [
   {
     name: 'refund-due-again',
     says: 'An event held our refund back, and was judged since: it is sent all the same.',
-    when: (v) => isRefund(v) && v.request.answer === 'held-back' && !mayBeSent(v.request),
+    when: (v) =>
+      isRefund(v) && v.request.answer === 'held-back' && !mayBeSent(v.request) && !(v.is.sending && v.is.overdue),
     follows: (v) => ({ steps: [send(v)], wakeAtMs: v.known.deadlineAtMs }),
   },
   {
