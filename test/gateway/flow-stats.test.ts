@@ -212,15 +212,15 @@ describe('the flows, counted', () => {
       flowId,
       reason: 'terminated',
       since: parked.since,
-      actions: ['close-not-executed'],
+      actions: ['resume'],
       amount: '1000.5',
       currency: 'KES',
     });
     const isStillOpen = async () =>
       matter === undefined ? undefined : stillOpenAt(tested.client, tested.store)(matter);
     expect(await isStillOpen()).toBe(true);
-    const order = { action: 'close-not-executed', note: 'nothing was sent' };
-    expect((await tested.post(`/flows/${flowId}/resolve`, order)).status).toBe(200);
+    const order = { as: 'not-executed', note: 'nothing was sent' };
+    expect((await tested.post(`/flows/${flowId}/close-claims`, order)).status).toBe(200);
     expect(await isStillOpen()).toBe(false);
     expect(await due()).toMatchObject([{ id: matter?.id, resolvedAtMs: expect.any(Number) }]);
   });

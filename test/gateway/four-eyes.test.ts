@@ -20,7 +20,7 @@ const SETTINGS = {
   GATEWAY_TOKENS: Object.entries(PEOPLE)
     .map(([name, role]) => `${name}:${role}:${name === 'dev' ? 'dev-token' : secretOf(name)}`)
     .join(','),
-  FOUR_EYES: FOUR_EYES_BY_DEFAULT.join(','),
+  FOUR_EYES: [...FOUR_EYES_BY_DEFAULT, 'resume'].join(','),
   FOUR_EYES_ABOVE: 'KES:1000',
   TIME_SCALE: '0.01',
 };
@@ -88,6 +88,7 @@ describe('an order that needs a second person', () => {
     return entries.map(({ kind, action, actor }) => [kind, action, actor].filter((word) => word != null).join(' '));
   };
   const mark = { action: 'mark-completed', note: 'the recipient has it' };
+  const resume = { action: 'resume', note: 'it was terminated by mistake' };
 
   it('is proposed by the first, who cannot confirm it, and carried out once another one orders the same; the evidence is recorded', async () => {
     const flow = parked();
@@ -168,12 +169,12 @@ describe('an order that needs a second person', () => {
     const flow = `bridge-transfer/${reference}`;
     await stack.client.workflow.getHandle(flow).terminate();
     await until('it to be terminated', async () => (await show(flow))['parked']?.reason === 'terminated');
-    expect((await order('alice', flow, mark)).status).toBe(202);
-    expect(await order('carol', flow, mark)).toMatchObject({
+    expect((await order('alice', flow, resume)).status).toBe(202);
+    expect(await order('carol', flow, resume)).toMatchObject({
       status: 403,
       body: { data: { code: 'started_by_caller' } },
     });
-    expect(await order('bob', flow, mark)).toMatchObject({ status: 200, body: { state: 'completed' } });
+    expect(await order('bob', flow, resume)).toMatchObject({ status: 200, body: { state: 'running' } });
     expect((await recorded(flow)).slice(0, 1)).toEqual(['start carol']);
   });
 
@@ -387,9 +388,9 @@ describe('an order that needs a second person', () => {
     const flow = parked('carol');
     await stack.client.workflow.getHandle(flow).terminate();
     await until('it to be terminated', async () => (await show(flow))['parked']?.reason === 'terminated');
-    expect(await order('alice', flow, mark)).toMatchObject({ status: 202, body: { proposal: { by: 'alice' } } });
-    expect((await order('alice', flow, mark)).status).toBe(409);
-    expect((await order('carol', flow, mark)).status).toBe(403);
-    expect(await order('bob', flow, mark)).toMatchObject({ status: 200, body: { state: 'completed', proposal: null } });
+    expect(await order('alice', flow, resume)).toMatchObject({ status: 202, body: { proposal: { by: 'alice' } } });
+    expect((await order('alice', flow, resume)).status).toBe(409);
+    expect((await order('carol', flow, resume)).status).toBe(403);
+    expect(await order('bob', flow, resume)).toMatchObject({ status: 200, body: { state: 'running', proposal: null } });
   });
 });

@@ -3,7 +3,7 @@ import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
-describe('a terminated flow, by an order against what trusted events prove', () => {
+describe('the claims of a terminated flow, against what trusted events prove', () => {
   let tested: GatewayUnderTest;
   /** Happens once an order was admitted, and before it is recorded with the claims. */
   let meanwhile: (() => Promise<unknown>) | undefined;
@@ -49,52 +49,52 @@ describe('a terminated flow, by an order against what trusted events prove', () 
     return {
       report,
       shown: async () => (await tested.get(`/flows/${flowId}`)).body,
-      resolve: (action: string) => tested.post(`/flows/${flowId}/resolve`, { action, note: 'asked both sides' }),
+      close: (as: string) => tested.post(`/flows/${flowId}/close-claims`, { as, note: 'asked both sides' }),
       orders: () => tested.store.claims.orders(key),
     };
   };
 
-  it.each([
-    ['mark-completed', 'completed'],
-    ['mark-failed', 'failed'],
-    ['mark-refunded', 'refunded'],
-  ])('shows proofs that exclude one another, and takes %s: the person decides between them', async (action, state) => {
-    const { report, shown, resolve } = await terminated();
-    await report('FAILED');
-    await report('COMPLETED');
-    expect((await shown()).parked).toMatchObject({ evidence: { proven: ['completed', 'failed'] } });
-    expect((await resolve(action)).body).toMatchObject({ state });
-  });
+  it.each(['completed', 'failed', 'refunded'])(
+    'can be closed as %s, if the proofs exclude one another',
+    async (state) => {
+      const { report, shown, close } = await terminated();
+      await report('FAILED');
+      await report('COMPLETED');
+      expect((await shown()).parked).toMatchObject({ evidence: { proven: ['completed', 'failed'] } });
+      expect((await close(state)).status).toBe(200);
+      expect(await shown()).toMatchObject({ state, parked: null });
+    },
+  );
 
   it.each([
-    ['COMPLETED', 'mark-failed'],
-    ['COMPLETED', 'mark-refunded'],
-    ['REFUNDED', 'mark-completed'],
-    ['REFUNDED', 'mark-failed'],
-  ])('whose one proof is %s refuses %s', async (status, action) => {
-    const { report, shown, resolve, orders } = await terminated();
+    ['COMPLETED', 'failed'],
+    ['COMPLETED', 'refunded'],
+    ['REFUNDED', 'completed'],
+    ['REFUNDED', 'failed'],
+  ])('of which one proof is %s are not closed as %s', async (status, as) => {
+    const { report, shown, close, orders } = await terminated();
     await report(status);
-    expect(await resolve(action)).toMatchObject({ status: 409, body: { message: expect.stringContaining(status) } });
+    expect(await close(as)).toMatchObject({ status: 409, body: { message: expect.stringContaining(status) } });
     expect(await orders()).toEqual([]);
     expect((await shown()).state).toBe('parked');
   });
 
   it.each([
-    ['a failure', 'mark-completed', [], 'FAILED'],
-    ['a completion', 'mark-failed', ['FAILED'], 'COMPLETED'],
-    ['a refund', 'mark-completed', ['COMPLETED'], 'REFUNDED'],
+    ['a failure', 'completed', [], 'FAILED'],
+    ['a completion', 'failed', ['FAILED'], 'COMPLETED'],
+    ['a refund', 'completed', ['COMPLETED'], 'REFUNDED'],
   ])(
-    'takes no order against %s that comes at that moment, and %s once that is shown',
-    async (_, action, before, status) => {
-      const { report, resolve, orders } = await terminated();
+    'are not closed against %s that comes at that moment, but as %s once that is known',
+    async (_, as, before, status) => {
+      const { report, close, orders } = await terminated();
       for (const word of before) await report(word);
       meanwhile = () => report(status);
-      expect(await resolve(action)).toMatchObject({
+      expect(await close(as)).toMatchObject({
         status: 503,
         body: { data: { code: 'event_came' } },
       });
       expect(await orders()).toEqual([]);
-      expect(await resolve(action)).toMatchObject({ status: 200 });
+      expect(await close(as)).toMatchObject({ status: 200 });
     },
   );
 });

@@ -100,7 +100,10 @@ describe('a flow that was terminated in the UI', () => {
     await until(`${workflowId} to be gone`, async () => (await workflow.count(query)).count === 0);
   };
 
-  it('waits for a person, and is neither listed as parked nor in flight once that person decided', async () => {
+  const closed = (reference: string, as: string, kind = 'bridge-transfer') =>
+    tested.post(`/flows/${kind}/${reference}/close-claims`, { as, note: 'ticket 77' });
+
+  it('waits for a person, and is neither listed as parked nor in flight once its claims are closed', async () => {
     const reference = await start('MZN');
     const key = { account: 'default', operation: 'createBridgeDeposit', reference };
     const flowId = `bridge-transfer/${reference}`;
@@ -110,8 +113,7 @@ describe('a flow that was terminated in the UI', () => {
     await isListed(reference, 'parked');
     await until('it to be counted', async () => (await inFlight('MZN')) === '7.5');
     settleWindowPasses();
-    const order = { action: 'mark-completed', note: 'the provider says so' };
-    expect((await tested.post(`/flows/${flowId}/resolve`, order)).body).toMatchObject({ state: 'completed' });
+    expect((await closed(reference, 'completed')).status).toBe(200);
     expect(await listed(reference)).toEqual(['completed']);
     expect(await listed(reference, 'parked')).toEqual([]);
     // A scrape does not wait for long: it may show what the one before it counted.
@@ -119,9 +121,9 @@ describe('a flow that was terminated in the UI', () => {
     await forget(reference);
   });
 
-  it('while another send of it was ordered can be marked as what the first one became, and can be closed', async () => {
+  it('while another send of it was ordered can be closed as what the first one became', async () => {
     const order = { actor: 'jane', note: 'send it again' };
-    const decided = async (action: string) => {
+    const decided = async (as: string) => {
       const reference = await start('MWK');
       const key = { account: 'default', operation: 'createBridgeDeposit', reference };
       const flowId = `bridge-transfer/${reference}`;
@@ -131,14 +133,15 @@ describe('a flow that was terminated in the UI', () => {
       await handleOf(reference).terminate();
       await isListed(reference, 'parked');
       settleWindowPasses();
-      const { body } = await tested.post(`/flows/${flowId}/resolve`, { action, note: 'looked at the statement' });
-      return { state: body.state, phase: (await tested.store.claims.get(key))?.phase };
+      expect((await closed(reference, as)).status).toBe(200);
+      const { state } = (await tested.get(`/flows/${flowId}`)).body;
+      return { state, phase: (await tested.store.claims.get(key))?.phase };
     };
-    expect(await decided('mark-completed')).toEqual({ state: 'completed', phase: 'sending' });
-    expect(await decided('close-not-executed')).toEqual({ state: 'failed', phase: 'void' });
+    expect(await decided('completed')).toEqual({ state: 'completed', phase: 'sending' });
+    expect(await decided('not-executed')).toEqual({ state: 'failed', phase: 'void' });
   });
 
-  it('takes no order while its POST may still be under way', async () => {
+  it('is not closed while its POST may still be under way', async () => {
     const reference = await start('EGP');
     const flowId = `bridge-transfer/${reference}`;
     const key = { account: 'default', operation: 'createBridgeDeposit', reference };
@@ -147,12 +150,8 @@ describe('a flow that was terminated in the UI', () => {
     await isListed(reference, 'parked');
     standingMs = Date.now();
     await tested.store.claims.markSending(key, 'o');
-    const resolve = (action: string) => tested.post(`/flows/${flowId}/resolve`, { action, note: 'nobody has it' });
-    for (const action of ['close-not-executed', 'mark-failed']) {
-      expect(await resolve(action)).toMatchObject({
-        status: 503,
-        body: { data: { code: 'post_under_way' } },
-      });
+    for (const as of ['not-executed', 'failed']) {
+      expect(await closed(reference, as)).toMatchObject({ status: 503, body: { data: { code: 'post_under_way' } } });
     }
     expect(await tested.store.claims.get(key)).toMatchObject({ phase: 'sending' });
     expect(await tested.store.claims.orders(key)).toEqual([]);
@@ -167,19 +166,20 @@ describe('a flow that was terminated in the UI', () => {
       flowId: null,
       toMatch: true,
     });
-    expect(await resolve('mark-failed')).toMatchObject({
+    expect(await closed(reference, 'failed')).toMatchObject({
       status: 503,
       body: { data: { code: 'event_being_matched' } },
     });
     await tested.store.inbox.match(reference, { ...webhook, flowId: null });
     isMatching = true;
-    expect((await resolve('close-not-executed')).body).toMatchObject({ state: 'failed' });
+    expect((await closed(reference, 'not-executed')).status).toBe(200);
+    expect(await tested.store.claims.get(key)).toMatchObject({ phase: 'void' });
   });
 
   it.each([
     ['an attempt to send its refund goes on', 'post_under_way'],
     ['an event says otherwise', 'event_came'],
-  ])('is not marked if %s between the check and the decision', async (what, code) => {
+  ])('is not closed if %s between the check and the decision', async (what, code) => {
     const reference = await start('GHS');
     const flowId = `bridge-transfer/${reference}`;
     const [deposit, refund] = [
@@ -193,14 +193,13 @@ describe('a flow that was terminated in the UI', () => {
     await handleOf(reference).terminate();
     await isListed(reference, 'parked');
     standingMs = Date.now();
-    const resolve = () => tested.post(`/flows/${flowId}/resolve`, { action: 'mark-failed', note: 'all of it is back' });
     const event = { id: reference, source: 'callback', status: 'COMPLETED', proof: 'capability', body: {} } as const;
     meanwhile = async () => {
       meanwhile = undefined;
       if (what.startsWith('an attempt')) await claims.markSending(refund, 'o');
       else await inbox.receive({ ...event, contentHash: reference, flowId, reference });
     };
-    expect(await resolve()).toMatchObject({ status: 503, body: { data: { code } } });
+    expect(await closed(reference, 'failed')).toMatchObject({ status: 503, body: { data: { code } } });
     expect([...(await claims.orders(deposit)), ...(await claims.orders(refund))]).toEqual([]);
     standingMs = undefined;
   });
@@ -222,17 +221,10 @@ describe('a flow that was terminated in the UI', () => {
       body: { status: 'COMPLETED' },
     });
     settleWindowPasses();
-    const resolve = (action: string) => tested.post(`/flows/${flowId}/resolve`, { action, note: 'nobody has it' });
-    const refused = await resolve('close-not-executed');
-    expect(refused).toMatchObject({ status: 409, body: { data: { code: 'proven_otherwise' } } });
+    const proven = { status: 409, body: { data: { code: 'proven_otherwise' } } };
+    for (const as of ['not-executed', 'failed', 'refunded']) expect(await closed(reference, as)).toMatchObject(proven);
     expect((await tested.store.claims.get(key))?.phase).toBe('sending');
-    for (const action of ['mark-failed', 'mark-refunded']) {
-      expect(await resolve(action)).toMatchObject({
-        status: 409,
-        body: { data: { code: 'proven_otherwise' } },
-      });
-    }
-    expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
+    expect((await closed(reference, 'completed')).status).toBe(200);
   });
 
   it('is not closed as not executed if the service shows it, or cannot be asked; nor marked against its status', async () => {
@@ -247,38 +239,23 @@ describe('a flow that was terminated in the UI', () => {
       await asked.client.workflow.getHandle(flowId).terminate();
       await service.sendCrypto(body as Parameters<typeof service.sendCrypto>[0]);
       settleWindowPasses();
-      const resolve = (action: string) => asked.post(`/flows/${flowId}/resolve`, { action, note: 'nobody has it' });
-      const refused = await resolve('close-not-executed');
-      expect(refused).toMatchObject({
-        status: 409,
-        body: { data: { code: 'service_has_it' } },
-      });
+      const closedAs = (as: string) => asked.post(`/flows/${flowId}/close-claims`, { as, note: 'ticket 77' });
+      const refused = { status: 409, body: { data: { code: 'service_has_it' } } };
+      expect(await closedAs('not-executed')).toMatchObject(refused);
       await move(reference, 'SUCCESSFUL', 'sendCrypto');
-      for (const action of ['mark-failed', 'mark-refunded']) {
-        expect(await resolve(action)).toMatchObject({
-          status: 409,
-          body: { data: { code: 'proven_otherwise' } },
-        });
-      }
+      for (const as of ['failed', 'refunded']) expect(await closedAs(as)).toMatchObject(refused);
       await close();
       const unknown = { status: 503, body: { data: { code: 'service_cannot_tell' } } };
-      expect(await resolve('close-not-executed')).toMatchObject(unknown);
+      expect(await closedAs('not-executed')).toMatchObject(unknown);
       expect((await asked.store.claims.get(key))?.phase).toBe('sending');
-      expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
+      expect((await closedAs('completed')).status).toBe(200);
     });
   });
 
   it.each([
-    [
-      'a refund of ours that arrived',
-      'bridge-transfer',
-      'sendCrypto',
-      ['SUCCESSFUL'],
-      'mark-refunded',
-      'mark-completed',
-    ],
-    ['both of its legs', 'onramp', 'createOnramp', ONRAMP_STEPS, 'mark-completed', 'mark-refunded'],
-  ] as const)('is marked as %s says, and not against it', async (_, kind, operation, steps, right, wrong) => {
+    ['a refund of ours that arrived', 'bridge-transfer', 'sendCrypto', ['SUCCESSFUL'], 'refunded', 'completed'],
+    ['both of its legs', 'onramp', 'createOnramp', ONRAMP_STEPS, 'completed', 'refunded'],
+  ] as const)('is closed as %s says, and not against it', async (_, kind, operation, steps, right, wrong) => {
     const reference = newReference();
     const flowId = `${kind}/${reference}`;
     const isRefund = kind === 'bridge-transfer';
@@ -296,14 +273,11 @@ describe('a flow that was terminated in the UI', () => {
       await asked.client.workflow.getHandle(flowId).terminate();
       await service[operation](sample(operation, claimed.reference).body as never);
       for (const status of steps) await move(claimed.reference, status, operation);
-      const resolve = (action: string) => asked.post(`/flows/${flowId}/resolve`, { action, note: 'so it seems' });
-      for (const action of [wrong, 'mark-failed']) {
-        expect(await resolve(action)).toMatchObject({
-          status: 409,
-          body: { data: { code: 'proven_otherwise' } },
-        });
+      const closedAs = (as: string) => asked.post(`/flows/${flowId}/close-claims`, { as, note: 'so it seems' });
+      for (const as of [wrong, 'failed']) {
+        expect(await closedAs(as)).toMatchObject({ status: 409, body: { data: { code: 'service_has_it' } } });
       }
-      expect(await resolve(right)).toMatchObject({ status: 200 });
+      expect(await closedAs(right)).toMatchObject({ status: 200 });
     });
   });
 
@@ -318,12 +292,12 @@ describe('a flow that was terminated in the UI', () => {
       const flowId = `bridge-transfer/${reference}`;
       await handleOf(reference).terminate();
       await isListed(reference, 'parked');
-      const resolve = (action: string) => restored.post(`/flows/${flowId}/resolve`, { action, note: 'nobody has it' });
-      expect(await resolve('close-not-executed')).toMatchObject({ status: 409 });
+      const closedAs = (as: string) => restored.post(`/flows/${flowId}/close-claims`, { as, note: 'ticket 77' });
+      expect((await closedAs('not-executed')).status).not.toBe(200);
       const key = { account: 'default', operation: 'createBridgeDeposit', reference };
       expect(await restored.store.claims.get(key)).toMatchObject({ phase: 'sending' });
       settleWindowPasses();
-      expect((await resolve('mark-completed')).body).toMatchObject({ state: 'completed' });
+      expect((await closedAs('completed')).status).toBe(200);
     } finally {
       tested = before;
       await restored.close();
@@ -335,7 +309,7 @@ describe('a flow that was terminated in the UI', () => {
     expect((await tested.post(`/flows/${kind}`, input(reference))).status).toBe(201);
     await tested.client.workflow.getHandle(`${kind}/${reference}`).terminate();
     await isListed(reference, 'cancelled');
-    const order = { action: 'close-not-executed', note: 'nothing was sent' };
+    const order = { action: 'resume', note: 'it is to go on' };
     expect(await tested.post(`/flows/${kind}/${reference}/resolve`, order)).toMatchObject({ status: 409 });
     expect((await tested.get(`/flows/${kind}/${reference}`)).body).toMatchObject({ state: 'cancelled', parked: null });
   });

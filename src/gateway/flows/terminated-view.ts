@@ -12,11 +12,10 @@ import { type FlowReader, viewOf } from '../../temporal/flow-handle.js';
 /** A terminated flow with its claims, and what resuming it means. Other views are returned unchanged. */
 export async function resolvedView(view: FlowWithMoney, store: Store): Promise<FlowWithMoney> {
   if (view.parked?.reason !== 'terminated') return view;
-  if (moneyOperationsOf(view).length === 0)
-    return { ...view, state: 'cancelled', parked: null, outcome: WATCH_ENDED };
+  if (moneyOperationsOf(view).length === 0) return { ...view, state: 'cancelled', parked: null, outcome: WATCH_ENDED };
   const claims = await store.claims.ofFlow(view.flowId);
   const trusted = await store.inbox.list({ flowId: view.flowId, trusted: true, limit: MOST_PROOF, bodies: false });
-  const outcome = trusted.length === 0 ? notExecuted(claims) : undefined;
+  const outcome = (await closedAs(store, claims)) ?? (trusted.length === 0 ? notExecuted(claims) : undefined);
   if (outcome !== undefined) return { ...view, state: outcome.state, parked: null, outcome };
   const phases = Object.fromEntries(claims.map(({ operation, phase }) => [operation, phase]));
   const proven = endingsOf(trusted.map(({ status }) => classifyOfAnyKind(status)));
@@ -33,6 +32,22 @@ const WATCH_ENDED: Outcome = {
 
 /** Many times as many trusted events as one flow gets. */
 const MOST_PROOF = 200;
+
+const CLOSED: Readonly<Partial<Record<string, Outcome['state']>>> = {
+  'mark-completed': 'completed',
+  'mark-refunded': 'refunded',
+  'mark-failed': 'failed',
+};
+
+/** What an admin, or the flow itself by the order of a person, has closed its claims as. */
+async function closedAs(store: Store, claims: readonly Claim[]): Promise<Outcome | undefined> {
+  const orders = (await Promise.all(claims.map((claim) => store.claims.orders(claim)))).flat();
+  const last = orders.findLast(({ action }) => action in CLOSED);
+  const state = last === undefined ? undefined : CLOSED[last.action];
+  if (last === undefined || state === undefined) return undefined;
+  const reason = state === 'failed' ? 'closed_by_person' : null;
+  return { state, reason, detail: `Closed as ${state} by ${last.actor}: ${last.note}` };
+}
 
 /**
  * Claims that are all void or rejected, of a flow of which no trusted event reports a payment: nothing was executed, and

@@ -35,7 +35,9 @@ export function createWebhookMatch(claims: ClaimsToMatch) {
 export function labelWebhook(body: unknown): EventLabels {
   // Only the bridge uses this member, and its flow may not exist yet; an event that is named after an operation which is
   // no deposit is another kind's all the same.
-  if (saysProviderReference(body) && !NO_DEPOSIT.test(String(memberOf(body, 'event')))) return labelSettlement(body);
+  const event = memberOf(body, 'event');
+  const isOther = typeof event === 'string' && NO_DEPOSIT.test(event);
+  if (saysProviderReference(body) && !isOther) return labelSettlement(body);
   const candidates = candidatesOf(body);
   const several = candidates.filter(mayHaveIt);
   const [only] = several;

@@ -6,10 +6,12 @@ import { endingsOf, settleWindowMs } from '../../protocol/decisions.js';
 import { NEVER_RESERVED } from '../../protocol/fingerprint.js';
 import { CLOSED_AS, type ClosedClaims, type ClosedAs } from '../../protocol/gateway-json.js';
 import { NOT_CLOSED, orderRefusal } from '../../protocol/legal-orders.js';
+import { parkedMatterId } from '../../protocol/matters.js';
 import { classifyOfAnyKind, wordsThat, type Meaning } from '../../protocol/statuses.js';
 import { isRefundReference, type ParkAction } from '../../protocol/vocabulary.js';
 import { isOver, type Claim, type ClaimKey } from '../../store/claim.js';
 import { FIRST_EPOCH } from '../../store/deployment.js';
+import { viewOf } from '../../temporal/flow-handle.js';
 import type { FlowOperationDeps } from '../flows/deps.js';
 import { recordingRefusals } from '../flows/give-order.js';
 import { note } from '../flows/orders.js';
@@ -53,10 +55,12 @@ export function addCloseClaimsRoute(server: FastifyInstance, deps: FlowOperation
       const { flowId } = address;
       const about = { ...whoIs(caller), flowId, action: 'close-claims' };
       return recordingRefusals(deps, about, body.note, async () => {
-        await requireNotRun(deps, address);
+        const since = await requireNotRun(deps, address);
         await deps.store.audit.append({ ...about, kind: 'order', details: { ...body } });
-        await close(deps, address, body.as, { actor: caller.name, note: body.note });
+        await closeClaims(deps, address, body.as, { actor: caller.name, note: body.note });
         deps.logger.info({ flowId, as: body.as, actor: caller.name }, 'the claims of a flow were closed');
+        // If the store fails, the next reminder finds it closed.
+        if (since !== null) await deps.store.matters.resolve(parkedMatterId(flowId, since)).catch(() => undefined);
         const claims = await deps.store.claims.ofFlow(flowId);
         return { flowId, claims: claims.map(({ operation, reference, phase }) => ({ operation, reference, phase })) };
       });
@@ -64,14 +68,17 @@ export function addCloseClaimsRoute(server: FastifyInstance, deps: FlowOperation
   );
 }
 
-/** @throws Refusal 404, 409 */
-async function requireNotRun({ reader, store }: FlowOperationDeps, { flowId, reference }: FlowAddress): Promise<void> {
+/** @returns since when it is terminated, null if Temporal does not have it. @throws Refusal 404, 409 */
+async function requireNotRun(
+  { reader, store }: FlowOperationDeps,
+  { flowId, reference }: FlowAddress,
+): Promise<string | null> {
   const facts = await reader.facts(flowId);
   if (facts === undefined) {
-    if ((await store.claims.ofFlow(flowId)).length > 0) return;
+    if ((await store.claims.ofFlow(flowId)).length > 0) return null;
     throw new Refusal(404, `There is no flow ${flowId}, and no claim of it.`, { reference });
   }
-  if (isTerminated(facts.status)) return;
+  if (isTerminated(facts.status)) return viewOf(facts, undefined).parked?.since ?? null;
   const why = facts.isOpen
     ? new Refusal(409, 'The flow is running: order it to end.', { reference, code: 'flow_not_ended' })
     : new Refusal(409, `The flow has ended as ${facts.state}.`, { reference, code: 'flow_ended', actions: [] });
@@ -92,7 +99,7 @@ const ORDER_OF = {
  *
  * @throws Refusal 409, 503
  */
-async function close(
+export async function closeClaims(
   { store, settings, lookUp, nowMs }: FlowOperationDeps,
   address: FlowAddress,
   as: ClosedAs,
@@ -106,7 +113,8 @@ async function close(
   const proven = endingsOf(meanings);
   const isProof = as === 'not-executed' ? trusted.length > 0 : orderRefusal(action, proven, proven) !== null;
   if (isProof) {
-    const why = 'A proven event says otherwise: look at its events, and close it as what they say.';
+    const words = [...new Set(trusted.map(({ status }) => status ?? 'nothing final'))].join(', ');
+    const why = `Proven events report ${words}: look at them, and close it as what they say.`;
     throw new Refusal(409, why, { reference, code: 'proven_otherwise' });
   }
   const sentUntilMs = nowMs() - settleWindowMs(settings.serviceTimeoutMs) * settings.timeScale;
@@ -116,6 +124,10 @@ async function close(
   const account = settings.serviceAccount;
   const found = await claims.ofFlow(flowId);
   const keys = distinct([...moneyOperationsOf(address).map((made) => ({ account, ...made })), ...found]);
+  if (as === 'not-executed' && found.some(({ phase }) => phase === 'answered')) {
+    const why = 'The service has answered it: close it as what became of it.';
+    throw new Refusal(409, why, { reference, code: 'service_has_it' });
+  }
   const unsent = { flowId, fingerprint: NEVER_RESERVED, epoch: FIRST_EPOCH };
   const all = keys.map((key) => ({ key, ...unsent }));
   for (const claim of found) await requireServiceSaysNoOther(lookUp, claim, action);

@@ -59,8 +59,8 @@ function handlerOf(deps: ProxyDeps, name: OperationName, operation: Operation): 
     case 'money':
       return (request, reply, caller) => money(deps, name as MoneyOperationName, { request, reply, caller });
     case 'quote':
-      return async (request, reply) =>
-        quoteThrough(deps, parseBody(schema as never, await bodyOf(request).read()), reply);
+      return async (request, reply, caller) =>
+        quoteThrough(deps, caller, parseBody(schema as never, await bodyOf(request).read()), reply);
     case 'read':
       return async (request, reply, caller) => {
         const reference = paramOf(request, param);

@@ -2,8 +2,8 @@ import type { RelayedAnswer } from '../../service-client/index.js';
 import type { ReadName } from '../../flows/service-interface.js';
 import type { Caller } from '../http/bearer-token.js';
 import { createPageLimit } from '../http/rate-limit.js';
-import { Refusal } from '../http/refusal.js';
-import { relay } from './relay.js';
+import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
+import { rateLimited, relay } from './relay.js';
 
 /** For each name; for all together twice as many. The rest of what the service allows the account is for money. */
 const READS_PER_SECOND = 20;
@@ -11,10 +11,15 @@ const READS_PER_SECOND = 20;
 export interface ServiceReads {
   /**
    * A record of the service, for whoever asks for it at the same time.
+   * @throws Refusal as `quote` does
+   */
+  read(caller: Pick<Caller, 'name'>, name: ReadName, reference: string): Promise<RelayedAnswer>;
+  /**
+   * A quote of the service: it counts as a read.
    * @throws Refusal 429 if this name, or all together, ask too often, 503 until the service takes requests again, and as
    * `relay` does
    */
-  read(caller: Pick<Caller, 'name'>, name: ReadName, reference: string): Promise<RelayedAnswer>;
+  quote(caller: Pick<Caller, 'name'>, body: unknown): Promise<RelayedAnswer>;
 }
 
 /**
@@ -29,17 +34,22 @@ export function createServiceReads(
   const open = new Map<string, Promise<RelayedAnswer>>();
   let turnedAway: { readonly refusal: Refusal; readonly untilMs: number } | undefined;
 
-  const ask = async (name: ReadName, reference: string): Promise<RelayedAnswer> => {
+  const ask = async (name: ReadName | 'quoteBridge', argument: unknown): Promise<RelayedAnswer> => {
     if (turnedAway !== undefined && monotonicMs() < turnedAway.untilMs) throw turnedAway.refusal;
     try {
-      return await relay({ service }, name, reference);
+      const answer = await relay({ service }, name, argument);
+      // Whoever asked gets it as it is.
+      if (answer.httpStatus === 429) wait(rateLimited(secondsOf(answer)));
+      return answer;
     } catch (error) {
-      if (error instanceof Refusal && error.details.code === 'service_rate_limited') {
-        turnedAway = { refusal: error, untilMs: monotonicMs() + (error.retryAfter ?? 0) * 1_000 };
-      }
+      if (error instanceof Refusal && error.details.code === 'service_rate_limited') wait(error);
       throw error;
     }
   };
+
+  function wait(refusal: Refusal): void {
+    turnedAway = { refusal, untilMs: monotonicMs() + (refusal.retryAfter ?? 0) * 1_000 };
+  }
 
   return {
     async read({ name: caller }, name, reference) {
@@ -49,5 +59,15 @@ export function createServiceReads(
       open.set(key, asked);
       return asked;
     },
+    async quote({ name: caller }, body) {
+      take(caller);
+      return ask('quoteBridge', body);
+    },
   };
+}
+
+/** A date in its place, which is rare, is no number of seconds. */
+function secondsOf({ headers }: RelayedAnswer): number {
+  const seconds = Number(headers['retry-after']);
+  return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : RETRY_AFTER_SECONDS;
 }

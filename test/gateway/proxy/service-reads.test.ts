@@ -20,11 +20,12 @@ function reading() {
     });
   const reads = createServiceReads({ client: { relay } }, () => at.nowMs);
   const read = (caller: string, reference: string) => reads.read({ name: caller }, 'getOfframp', reference);
+  const quote = (caller: string) => reads.quote({ name: caller }, {});
   const answerAll = async (how = () => ANSWER) => {
     for (const answer of asked.splice(0)) answer(how);
     await new Promise((resolve) => setImmediate(resolve));
   };
-  return { at, asked, read, answerAll };
+  return { at, asked, read, quote, answerAll };
 }
 
 test('simultaneous reads of one record are one request to the service, and a later one is another', async () => {
@@ -67,4 +68,30 @@ test('once the service turns the account away, nothing is read from it until the
   at.nowMs += 1;
   void read('other', 'b');
   expect(asked).toHaveLength(1);
+});
+
+test('a 429 that is passed on as it is turns away whatever is asked after it, quotes as well as reads', async () => {
+  const { at, asked, read, quote, answerAll } = reading();
+  const first = read('shop', 'a');
+  const limited = { ...ANSWER, httpStatus: 429, headers: { 'retry-after': '30' } };
+  await answerAll(() => limited);
+  expect(await first).toBe(limited);
+  const turnedAway = { status: 503, details: { code: 'service_rate_limited' }, retryAfter: 30 };
+  await expect(quote('shop')).rejects.toMatchObject(turnedAway);
+  await expect(read('other', 'b')).rejects.toMatchObject(turnedAway);
+  expect(asked).toEqual([]);
+  at.nowMs += 30_000;
+  void quote('shop');
+  expect(asked).toHaveLength(1);
+});
+
+test('one name that asks for quotes without end has its share of the reads', async () => {
+  const { asked, quote, read } = reading();
+  const refused: unknown[] = [];
+  for (let n = 0; n < 100; n += 1) quote('greedy').catch((error: unknown) => refused.push(error));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(refused).toHaveLength(60);
+  expect(asked).toHaveLength(40);
+  void read('shop', 'a');
+  expect(asked).toHaveLength(41);
 });

@@ -76,7 +76,7 @@ export function startPersons(
     return order;
   }
 
-  /** One that was terminated in the UI takes no order: the gateway carries it out on its claims. */
+  /** One that was terminated in the UI takes no order but to be resumed. */
   async function decideTerminated(flowId: string): Promise<void> {
     const [gateway] = world.gateways();
     const address = parseFlowId(flowId);
@@ -87,14 +87,8 @@ export function startPersons(
       if (outcome !== null) return known(flowId, outcome);
       const order = parked === null ? undefined : orderOf(flowId, parked);
       if (order === undefined) return;
-      const said = await gateway.resolveTerminated({ ...address, flowId }, order.action, order.note).then(
-        () => 'taken',
-        (error: Error) => `${error.name}: ${error.message}`,
-      );
-      order.outcome = said;
-      trace.add('person', `${order.action} for ${flowId}`, said);
-      const after = await show();
-      if (after.outcome !== null) known(flowId, after.outcome);
+      order.outcome = gateway.resume(flowId) ? 'taken' : 'it runs';
+      trace.add('person', `${order.action} for ${flowId}`, order.outcome);
     } catch (error) {
       trace.add('person', `looks at ${flowId}`, (error as Error).message);
     }
@@ -123,6 +117,7 @@ export function startPersons(
       'accept-event': false,
       'dismiss-event': true,
       'report-again': true,
+      resume: true,
     };
     const possible = actions.filter((action) => may[action] === true);
     const decisive = possible.filter((action) => action !== 'keep-waiting');

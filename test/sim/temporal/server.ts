@@ -15,6 +15,7 @@ import { commandName, createWorkflowTasks, initialize, jobName, jobsAgain, openA
 export const MAIN_QUEUE = 'towline';
 const { UpdateRandomSeed, WorkflowActivation } = proto.coresdk.workflow_activation;
 const STATE_ATTRIBUTE = 'TowlineState';
+const RESUMED = 'resumed';
 
 export interface ServerDeps extends Omit<ActivityDeps, 'workersOf' | 'resolve'> {
   readonly timeline: Timeline;
@@ -286,6 +287,14 @@ export function createTemporalServer(deps: ServerDeps): TemporalServer {
       const run = openRun(workflowId);
       if (run !== undefined) close(run, 'TERMINATED');
       return run !== undefined;
+    },
+    resume(workflowId) {
+      const base = newest.get(workflowId);
+      if (base === undefined || isOpen(base)) return false;
+      const memo = { ...base.memo, [RESUMED]: true };
+      const run = open({ workflowId, type: base.type, args: base.args.slice(0, 1), memo });
+      add(run, initialize(run));
+      return true;
     },
     reset(workflowId, turnNumber) {
       const base = newest.get(workflowId);

@@ -15,6 +15,8 @@ export interface TemporalServer {
   /** Undefined if no worker answers. */
   query(workflowId: string, name: string): Promise<unknown>;
   terminate(workflowId: string): boolean;
+  /** A closed workflow begins anew, with the input of its last run. False: it is open, or never was. */
+  resume(workflowId: string): boolean;
   /**
    * A new run that repeats the `turn`th workflow task and goes on from there. What came in later comes again: signals,
    * updates that were accepted, and a request to cancel.

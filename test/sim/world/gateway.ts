@@ -18,8 +18,7 @@ import { createUnreadableFlows } from '../../../src/gateway/dispatch/unreadable-
 import { shownFlow } from '../../../src/gateway/flows/address.js';
 import { createRateLimit } from '../../../src/gateway/http/rate-limit.js';
 import type { FlowOperationDeps } from '../../../src/gateway/flows/deps.js';
-import { resolveTerminated } from '../../../src/gateway/flows/resolve-terminated.js';
-import { isTerminated, resolvedView } from '../../../src/gateway/flows/terminated-view.js';
+import { resolvedView } from '../../../src/gateway/flows/terminated-view.js';
 import type { FlowAddress } from '../../../src/gateway/http/flow-path.js';
 import { createServer } from '../../../src/gateway/http/server.js';
 import { createAdmission } from '../../../src/gateway/inbound/admission.js';
@@ -48,10 +47,10 @@ export interface SimGateway {
   readonly settler: Settler;
   /** A caller's start: the input is parsed as the routes do, and the card taken out of it. */
   start(kind: FlowKind, body: Readonly<Record<string, unknown>>): Promise<StartedFlow>;
-  /** A flow that was terminated, with what persons decided about it. */
+  /** A flow that was terminated, with its claims. */
   showTerminated(address: FlowAddress): Promise<FlowWithMoney>;
-  /** @throws Refusal */
-  resolveTerminated(address: FlowAddress, action: string, note: string): Promise<void>;
+  /** Starts a flow again that was terminated. False: it runs. */
+  resume(flowId: string): boolean;
 }
 
 /** Alarms of the gateway, for the invariants; everything else that it logs is left out. */
@@ -155,23 +154,7 @@ export function createSimGateway(deps: {
     },
     showTerminated: async (address) =>
       resolvedView(await shownFlow(reader, address, { name: 'person', isOrder: true }), store),
-    async resolveTerminated(address, action, note) {
-      const facts = await reader.facts(address.flowId);
-      if (facts === undefined || !isTerminated(facts.status)) throw new Error('it is not terminated any more');
-      const { service } = deps.activities;
-      const operations = {
-        settings,
-        client,
-        store,
-        reader,
-        logger,
-        nowMs,
-        lookUp: (operation, reference) => lookUpRecord({ service, clock, timeScale: 1 }, operation, reference),
-      } satisfies Partial<FlowOperationDeps>;
-      const caller = { name: 'person', role: 'operator', means: 'token' } as const;
-      const order = { update: UPDATES.resolve, action, content: { action, note } };
-      await resolveTerminated(operations as unknown as FlowOperationDeps, caller, address, order);
-    },
+    resume: (flowId) => temporal.resume(flowId),
   };
 }
 
