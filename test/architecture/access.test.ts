@@ -46,6 +46,7 @@ describe('docs/access.md', () => {
     expect(alone.map(([action, persons]) => [action, persons])).toEqual([
       ['`report-again`', 'one'],
       ['`keep-waiting`', 'one'],
+      ['`resume`', 'one'],
       ['`confirm-handed-over`', 'one'],
     ]);
   });

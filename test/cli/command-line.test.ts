@@ -7,7 +7,7 @@ import { run, scratchFolder } from './run.js';
 const scratch = await scratchFolder();
 
 const COMMANDS =
-  'up gateway worker sandbox doctor notify store keys migrate temporal start list show watch wait approve pay refund-invoice cancel resolve withdraw acknowledge events callbacks give audit account completion'.split(
+  'up gateway worker sandbox doctor notify claims store keys migrate temporal start list show watch wait approve pay refund-invoice cancel resolve withdraw acknowledge events callbacks give audit account completion'.split(
     ' ',
   );
 const NESTED = [
@@ -15,6 +15,7 @@ const NESTED = [
   'events show',
   'events replay',
   'callbacks resend',
+  'claims close',
   'store backup',
   'store raise-epoch',
   'audit list',

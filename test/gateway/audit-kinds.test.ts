@@ -19,7 +19,7 @@ describe('the audit log, read by GET /audit,', () => {
   beforeAll(async () => {
     const env = {
       GATEWAY_TOKENS: `shop:flows:${secretOf('shop')},alice:operator:${secretOf('alice')},bob:operator:${secretOf('bob')},root:admin:${secretOf('root')}`,
-      FOUR_EYES: 'mark-failed,mark-completed',
+      FOUR_EYES: 'resume',
       TIME_SCALE: '0.02',
     };
     stack = await openStack({
@@ -54,7 +54,7 @@ describe('the audit log, read by GET /audit,', () => {
     const flow = `crypto-send/${reference}`;
     const other = { flowId: flow, reference };
     const { body } = sample('sendCrypto', reference);
-    const { shop, alice, bob, root } = as;
+    const { shop, alice, root } = as;
     // Nobody answers there.
     const callbackUrl = 'http://127.0.0.1:9/';
     await stack.control('POST', '/scenarios', { reference, ending: 'never' });
@@ -77,12 +77,11 @@ describe('the audit log, read by GET /audit,', () => {
     await stack.client.workflow.getHandle(flow).terminate();
     const state = async () => (await shop.get(`/flows/${flow}`)).body['state'];
     await until('it to be parked', async () => (await state()) === 'parked');
-    const mark = { action: 'mark-failed', note: 'the bank says so' };
-    await expectStatus(202, alice.post(`/flows/${flow}/resolve`, mark));
+    const resume = { action: 'resume', note: 'it was terminated by mistake' };
+    await expectStatus(202, alice.post(`/flows/${flow}/resolve`, resume));
     await expectStatus(200, alice.post(`/flows/${flow}/withdraw`, { note: 'not yet' }));
     await expectStatus(409, alice.post(`/flows/${flow}/resolve`, { action: 'close-not-executed', note: 'no' }));
-    await expectStatus(202, alice.post(`/flows/${flow}/resolve`, { ...mark, action: 'mark-completed' }));
-    await expectStatus(200, bob.post(`/flows/${flow}/resolve`, { ...mark, action: 'mark-completed' }));
+    await expectStatus(200, root.post(`/flows/${flow}/close-claims`, { as: 'completed', note: 'the bank says so' }));
     const event = anEvent({ ...other, proof: null });
     await stack.store.inbox.receive(event);
     await stack.store.inbox.settle([{ id: event.id, state: 'late' }]);
@@ -104,11 +103,10 @@ describe('the audit log, read by GET /audit,', () => {
       'start shop',
       'read-answers shop',
       'read-service shop getCryptoSend',
-      'proposal alice mark-failed',
-      'withdrawal alice mark-failed',
+      'proposal alice resume',
+      'withdrawal alice resume',
       'refused alice close-not-executed',
-      'proposal alice mark-completed',
-      'order bob mark-completed',
+      'order root close-claims completed',
       'read-event alice',
       'replay-event alice replay',
       'resend-callback alice',

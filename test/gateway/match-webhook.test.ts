@@ -19,9 +19,7 @@ const ON_CHAIN = 'deposit.onchain.successful';
 describe('the labels of an account webhook by its content alone', () => {
   it('are none that throw, whatever its event is', () => {
     for (const event of [{ toString: 1 }, [], 7, null, true])
-      expect(labelWebhook({ event, data: { provider_reference_id: 'r', status: 'SETTLING' } })).toMatchObject({
-        flowId: 'bridge-transfer/r',
-      });
+      expect(() => labelWebhook({ event, data: { provider_reference_id: 'r', status: 'SETTLING' } })).not.toThrow();
   });
 
   it.each([

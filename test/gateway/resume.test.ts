@@ -7,7 +7,7 @@ import { openStack, type Stack } from '../end-to-end/stack.js';
 describe('a flow that was terminated in the UI, and is resumed,', () => {
   let stack: Stack;
   beforeAll(async () => {
-    stack = await openStack({ env: { TIME_SCALE: '0.01' } });
+    stack = await openStack({ env: { TIME_SCALE: '0.01' }, isReconciled: false });
   });
   afterAll(() => stack.close());
 
@@ -56,7 +56,6 @@ describe('a flow that was terminated in the UI, and is resumed,', () => {
     expect(await deposits(reference)).toBe(1);
     expect((await show(flow))['timeline']).toContainEqual(expect.objectContaining({ code: 'accepted' }));
     await stack.client.workflow.getHandle(flow).terminate();
-    stack.expectParked(flow, 'it was terminated by the test');
   });
 
   it('is not there to be resumed once Temporal has forgotten it: an admin closes its claims', async () => {

@@ -3,7 +3,6 @@ import { describe, expect, it } from '@jest/globals';
 import {
   contradictsFailure,
   ENDINGS,
-  CLAIM_SAYS,
   endStep,
   executed,
   maySend,

@@ -158,7 +158,7 @@ export const PLANTS: readonly PlantedBug[] = [
     story: 'an answer that comes after a person closed the claim is not written over `void`',
     listed: 'an answer no longer overriding `void`',
     breaks: ['claim'],
-    seed: 147,
+    seed: 190,
     careless: true,
     kind: 'bank-withdrawal',
     ending: 'no-callbacks-ever',

@@ -30,7 +30,7 @@ describe('closing the claims of a flow', () => {
     const settings = { serviceAccount: 'default', serviceTimeoutMs: 30_000, timeScale: 1 };
     const deps = { store, settings, nowMs: () => Date.now() } as unknown as FlowOperationDeps;
     const address = { kind: of, reference: 'r1', flowId: flowIdOf(of, 'r1') };
-    return closeClaims(deps, address, as, { actor: 'ada', note: 'n' });
+    return closeClaims(deps, address, as, { actor: 'ada', note: 'n' }, () => Promise.resolve());
   };
   /** What an attempt that is late, or of a reset, is given. */
   const attempt = async (of: FlowKind, key: ClaimKey) =>

@@ -53,11 +53,11 @@ export function addCloseClaimsRoute(server: FastifyInstance, deps: FlowOperation
     async ({ params, caller, body }): Promise<ClosedClaims> => {
       const address = addressOf(params);
       const { flowId } = address;
-      const about = { ...whoIs(caller), flowId, action: 'close-claims' };
+      const about = { ...whoIs(caller), flowId, action: `close-claims ${body.as}` };
       return recordingRefusals(deps, about, body.note, async () => {
         const since = await requireNotRun(deps, address);
-        await deps.store.audit.append({ ...about, kind: 'order', details: { ...body } });
-        await closeClaims(deps, address, body.as, { actor: caller.name, note: body.note });
+        const record = () => deps.store.audit.append({ ...about, kind: 'order', details: { ...body } });
+        await closeClaims(deps, address, body.as, { actor: caller.name, note: body.note }, record);
         deps.logger.info({ flowId, as: body.as, actor: caller.name }, 'the claims of a flow were closed');
         // If the store fails, the next reminder finds it closed.
         if (since !== null) await deps.store.matters.resolve(parkedMatterId(flowId, since)).catch(() => undefined);
@@ -97,6 +97,7 @@ const ORDER_OF = {
  * attempt may go on after a termination. The epoch of the flow is not known here: what was prepared before a restore may
  * have been sent, which is then only unknown.
  *
+ * @param record writes the order to the audit log: one that cannot be recorded is not carried out
  * @throws Refusal 409, 503
  */
 export async function closeClaims(
@@ -104,6 +105,7 @@ export async function closeClaims(
   address: FlowAddress,
   as: ClosedAs,
   order: { readonly actor: string; readonly note: string },
+  record: () => Promise<unknown>,
 ): Promise<void> {
   const { flowId, reference } = address;
   const { claims, inbox } = store;
@@ -131,12 +133,19 @@ export async function closeClaims(
   const unsent = { flowId, fingerprint: NEVER_RESERVED, epoch: FIRST_EPOCH };
   const all = keys.map((key) => ({ key, ...unsent }));
   for (const claim of found) await requireServiceSaysNoOther(lookUp, claim, action);
+  await record();
   const { kind } = await claims.closeByOrder(all, action, order, unless);
   if (kind !== 'closed') {
     const { code, text } = NOT_CLOSED[kind];
     throw new Refusal(503, `Not closed: ${text}.`, { reference, code }, RETRY_AFTER_SECONDS);
   }
-  if (as === 'not-executed') for (const key of found) await claims.closeNotExecuted(key, order, { sentUntilMs });
+  if (as !== 'not-executed') return;
+  for (const key of found) await claims.closeNotExecuted(key, order, { sentUntilMs });
+  const open = (await claims.ofFlow(flowId)).find(({ phase }) => !isOver(phase));
+  if (open === undefined) return;
+  // Prepared before a restore of the store, it may have been sent.
+  const why = `Its claim for ${open.operation} is ${open.phase} now: look at it, and order it again.`;
+  throw new Refusal(409, why, { reference, code: 'post_under_way' });
 }
 
 /**

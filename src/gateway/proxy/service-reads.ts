@@ -2,8 +2,8 @@ import type { RelayedAnswer } from '../../service-client/index.js';
 import type { ReadName } from '../../flows/service-interface.js';
 import type { Caller } from '../http/bearer-token.js';
 import { createPageLimit } from '../http/rate-limit.js';
-import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
-import { rateLimited, relay } from './relay.js';
+import { Refusal } from '../http/refusal.js';
+import { relay } from './relay.js';
 
 /** For each name; for all together twice as many. The rest of what the service allows the account is for money. */
 const READS_PER_SECOND = 20;
@@ -37,19 +37,14 @@ export function createServiceReads(
   const ask = async (name: ReadName | 'quoteBridge', argument: unknown): Promise<RelayedAnswer> => {
     if (turnedAway !== undefined && monotonicMs() < turnedAway.untilMs) throw turnedAway.refusal;
     try {
-      const answer = await relay({ service }, name, argument);
-      // Whoever asked gets it as it is.
-      if (answer.httpStatus === 429) wait(rateLimited(secondsOf(answer)));
-      return answer;
+      return await relay({ service }, name, argument);
     } catch (error) {
-      if (error instanceof Refusal && error.details.code === 'service_rate_limited') wait(error);
+      if (error instanceof Refusal && error.details.code === 'service_rate_limited') {
+        turnedAway = { refusal: error, untilMs: monotonicMs() + (error.retryAfter ?? 0) * 1_000 };
+      }
       throw error;
     }
   };
-
-  function wait(refusal: Refusal): void {
-    turnedAway = { refusal, untilMs: monotonicMs() + (refusal.retryAfter ?? 0) * 1_000 };
-  }
 
   return {
     async read({ name: caller }, name, reference) {
@@ -64,10 +59,4 @@ export function createServiceReads(
       return ask('quoteBridge', body);
     },
   };
-}
-
-/** A date in its place, which is rare, is no number of seconds. */
-function secondsOf({ headers }: RelayedAnswer): number {
-  const seconds = Number(headers['retry-after']);
-  return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : RETRY_AFTER_SECONDS;
 }

@@ -70,21 +70,6 @@ test('once the service turns the account away, nothing is read from it until the
   expect(asked).toHaveLength(1);
 });
 
-test('a 429 that is passed on as it is turns away whatever is asked after it, quotes as well as reads', async () => {
-  const { at, asked, read, quote, answerAll } = reading();
-  const first = read('shop', 'a');
-  const limited = { ...ANSWER, httpStatus: 429, headers: { 'retry-after': '30' } };
-  await answerAll(() => limited);
-  expect(await first).toBe(limited);
-  const turnedAway = { status: 503, details: { code: 'service_rate_limited' }, retryAfter: 30 };
-  await expect(quote('shop')).rejects.toMatchObject(turnedAway);
-  await expect(read('other', 'b')).rejects.toMatchObject(turnedAway);
-  expect(asked).toEqual([]);
-  at.nowMs += 30_000;
-  void quote('shop');
-  expect(asked).toHaveLength(1);
-});
-
 test('one name that asks for quotes without end has its share of the reads', async () => {
   const { asked, quote, read } = reading();
   const refused: unknown[] = [];
