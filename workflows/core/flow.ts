@@ -80,6 +80,7 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
   let told = carried?.told ?? newTold(Date.now());
   let outcome: Outcome | null = null;
   let continuesAsNew = false;
+  let answered: { readonly by: readonly unknown[]; readonly answer: SubmitAnswer | null } | null = null;
   let signals = 0;
   let heldPlaintext: readonly unknown[] = [];
   let droppedPlaintext = carried?.droppedPlaintext ?? 0;
@@ -279,11 +280,18 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     );
   }
   onUpdate(handled, answerUpdate, async (): Promise<SubmitAnswer> => {
-    const now = (): SubmitAnswer | null => answerOf(plan, known(), outcome, Date.now());
     // Bounded by the flow, which answers, parks or ends at its deadline.
-    await condition(() => now() !== null || continuesAsNew);
-    return now() ?? { kind: 'none', reason: told.stage };
+    await condition(() => answerNow() !== null || continuesAsNew);
+    return answerNow() ?? { kind: 'none', reason: told.stage };
   });
+
+  /** Hundreds may wait for it, and each of them is asked again after each other: it is worked out once. */
+  function answerNow(): SubmitAnswer | null {
+    const by = [known(), outcome, Date.now()] as const;
+    if (answered === null || by.some((one, index) => one !== answered?.by[index]))
+      answered = { by, answer: answerOf(plan, ...by) };
+    return answered.answer;
+  }
 
   function checkResolve(order: ResolveOrder): void {
     checkOrder(order);
