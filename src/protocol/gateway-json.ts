@@ -120,7 +120,7 @@ export interface GivenFlow {
   readonly before: string | null;
 }
 
-/** What became of the money of a flow whose claims an admin closes. */
+/** How the payment of a flow ended, as an admin says who closes its claims. */
 export const CLOSED_AS = ['not-executed', 'completed', 'failed', 'refunded'] as const;
 export type ClosedAs = (typeof CLOSED_AS)[number];
 

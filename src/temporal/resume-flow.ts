@@ -14,8 +14,8 @@ const RESUME_WITHIN_MS = 10_000;
 export type Resumed = 'resumed' | 'running' | 'gone';
 
 /**
- * Starts a flow again that was terminated, under its id and with the input of that run, byte for byte: it is sealed for
- * this id, and what nobody sealed must not look as if we had. The flow then reads its claims, and decides by them.
+ * Starts a flow again that was terminated, under its id and with the input of that run, byte for byte: an input that was
+ * not sealed stays so. The flow then reads its claims, and decides by them.
  *
  * @param requestId sent twice, it is started once
  */
@@ -38,9 +38,8 @@ export function resumeFlow(
       const started = first?.workflowExecutionStartedEventAttributes;
       const [input] = started?.input?.payloads ?? [];
       if (started == null || input === undefined) return 'gone';
-      // The run may have learnt more than it was started with.
+      // The run may have added to the memo that it was started with.
       const { workflowExecutionInfo } = await workflowService.describeWorkflowExecution({ namespace, execution });
-      const memo = { ...started.memo?.fields, ...workflowExecutionInfo?.memo?.fields };
       await workflowService.startWorkflowExecution({
         namespace,
         workflowId,
@@ -49,7 +48,9 @@ export function resumeFlow(
         taskQueue: { name: started.taskQueue?.name ?? '' },
         // What a run handed on to the next one is not its input.
         input: { payloads: [input] },
-        memo: { fields: { ...memo, [RESUMED]: defaultPayloadConverter.toPayload(true) } },
+        memo: {
+          fields: { ...workflowExecutionInfo?.memo?.fields, [RESUMED]: defaultPayloadConverter.toPayload(true) },
+        },
         priority: started.priority ?? null,
         userMetadata: first?.userMetadata ?? null,
         workflowIdReusePolicy: WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_ALLOW_DUPLICATE_FAILED_ONLY,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { LookupSays } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { bridgeTransferPlan } from '../../workflows/core/bridge/plan.js';
-import { PLAIN_SEND } from '../../workflows/core/known.js';
+import { PLAIN_SEND, type ClaimReading, type ForPersons } from '../../workflows/core/known.js';
 import { trusted } from '../harness/inputs.js';
 import { DEPOSIT_ANSWER, preparedTransfer, QUOTE } from '../model/bridge.js';
 import { flowOf } from './flow-of.js';
@@ -59,6 +59,20 @@ function unknownRefund() {
   flow.look();
   expect(flow.parked()?.reason).toBe('refund_unknown');
   return flow;
+}
+
+/** It was reset: its deposit was answered, it failed, and the claim of its refund is so. */
+function afterReset(refund: ClaimReading) {
+  const claims = { deposit: { claim: 'answered', sent: 'unknown' }, refund } as const;
+  const events = [failed()];
+  const flow = flowOf(bridgeTransferPlan, undefined, {
+    prepared: preparedTransfer(false),
+    quote: QUOTE,
+    claims,
+    events,
+  });
+  const looked = { of: 'look', claim: 'answered', lookup: 'cannot-tell', windowOver: true, isOther: false } as const;
+  return { ...flow, finds: (shown: Partial<ForPersons>) => flow.ends('look', { ...looked, shown }) };
 }
 
 describe('a refund of a bridge transfer', () => {
@@ -148,35 +162,15 @@ describe('a refund of a bridge transfer', () => {
   });
 
   it('of which an earlier run may have sent waits for the terms in the claim of the deposit', () => {
-    const claims = {
-      deposit: { claim: 'answered', sent: 'unknown' },
-      refund: { claim: 'sending', sent: 'unknown' },
-    } as const;
-    const flow = flowOf(bridgeTransferPlan, undefined, {
-      prepared: preparedTransfer(false),
-      quote: QUOTE,
-      claims,
-      events: [failed()],
-    });
-    const looked = { of: 'look', claim: 'answered', lookup: 'cannot-tell', windowOver: true, isOther: false } as const;
+    const flow = afterReset({ claim: 'sending', sent: 'unknown' });
     expect(flow.known().running.map((step) => [step.do, step.request])).toEqual([['look', 'deposit']]);
-    flow.ends('look', { ...looked, shown: { answer: DEPOSIT_ANSWER } });
+    flow.finds({ answer: DEPOSIT_ANSWER });
     expect(flow.known().running.map(({ request }) => request)).toEqual(['refund']);
   });
 
   it('of which an earlier run may have sent, and whose terms are lost, is not sent again', () => {
-    const claims = {
-      deposit: { claim: 'answered', sent: 'unknown' },
-      refund: { claim: 'ordered', sent: 'unknown' },
-    } as const;
-    const flow = flowOf(bridgeTransferPlan, undefined, {
-      prepared: preparedTransfer(false),
-      quote: QUOTE,
-      claims,
-      events: [failed()],
-    });
-    const looked = { of: 'look', claim: 'answered', lookup: 'cannot-tell', windowOver: true, isOther: false } as const;
-    flow.ends('look', { ...looked, shown: {} });
+    const flow = afterReset({ claim: 'ordered', sent: 'unknown' });
+    flow.finds({});
     expect(flow.known().running.map(({ id }) => id)).toEqual(['take-back refund']);
   });
 
@@ -209,18 +203,8 @@ describe('a refund of a bridge transfer', () => {
   });
 
   it('is not ordered where its claim is closed: the order would do nothing', () => {
-    const claims = {
-      deposit: { claim: 'answered', sent: 'unknown' },
-      refund: { claim: 'void', sent: 'nothing' },
-    } as const;
-    const flow = flowOf(bridgeTransferPlan, undefined, {
-      prepared: preparedTransfer(false),
-      quote: QUOTE,
-      claims,
-      events: [failed()],
-    });
-    const looked = { of: 'look', claim: 'answered', lookup: 'cannot-tell', windowOver: true, isOther: false } as const;
-    flow.ends('look', { ...looked, shown: { answer: DEPOSIT_ANSWER } });
+    const flow = afterReset({ claim: 'void', sent: 'nothing' });
+    flow.finds({ answer: DEPOSIT_ANSWER });
     flow.at(HOUR_MS / 2);
     flow.ends('read-inbox', { of: 'read-inbox', events: [] });
     expect(flow.shown().parked).toMatchObject({ reason: 'refund_needed', evidence: { code: 'refund_claim_closed' } });

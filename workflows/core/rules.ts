@@ -20,7 +20,7 @@ import {
   sendOf,
   step,
   stop,
-  takeBack,
+  takenBack,
   voidOurs,
   writeAnswer,
 } from './situation.js';
@@ -85,10 +85,7 @@ const FIRST: readonly Rule[] = [
     when: (v) =>
       v.request.maybeOrdered ||
       (v.request.claim === 'ordered' && (v.is.overdue || v.known.input === 'invalid' || !maySend(v.post))),
-    follows: (v) =>
-      v.request.holdBackFailed
-        ? { steps: [takeBack(v)], park: 'could_not_ask' }
-        : { steps: [takeBack(v)], isCheck: true },
+    follows: takenBack,
   },
   {
     name: 'write-answer',

@@ -16,8 +16,11 @@ export const readInboxOn = ({ known }: View): Step => step('read-inbox', '', kno
 export const look = ({ requestPlan, known }: View): Step => step('look', requestPlan.name, known.turn);
 export const lookAtStatus = ({ requestPlan, known }: View): Step => step('look-status', requestPlan.name, known.turn);
 export const writeAnswer = ({ requestPlan }: View): Step => step('write-answer', requestPlan.name);
-export const takeBack = ({ requestPlan, request }: View): Step =>
+const takeBack = ({ requestPlan, request }: View): Step =>
   step('take-back', requestPlan.name, undefined, request.holdBackFailed ? { isParked: true } : {});
+/** Before anything else is decided; a person is asked if the store does not answer, and it is tried on. */
+export const takenBack = (v: View): Situation =>
+  v.request.holdBackFailed ? { steps: [takeBack(v)], park: 'could_not_ask' } : { steps: [takeBack(v)], isCheck: true };
 export const orderSend = ({ requestPlan, known }: View): Step => step('order-send', requestPlan.name, known.turn);
 
 export function send(v: View): Step {

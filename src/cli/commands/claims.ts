@@ -23,7 +23,7 @@ export function addClaimsCommand(program: Command, run: RunCommand, context: Cli
         'against a proven event. Needs a token of an admin.',
     )
     .argument('<flow>', FLOW_ARGUMENT)
-    .requiredOption('--as <end>', `what became of its money: ${CLOSED_AS.join(', ')}`)
+    .requiredOption('--as <end>', `how its payment ended: ${CLOSED_AS.join(', ')}`)
     .requiredOption('--note <text>', 'why; kept with the claims and in the audit log')
     .option('--yes', 'do not ask at a terminal')
     .option('--json', 'print JSON')

@@ -20,8 +20,7 @@ export async function resume(
 ): Promise<{ readonly view: FlowWithMoney; readonly isProposed: boolean }> {
   const { client, dispatcher, logger, reader, store } = deps;
   const { flowId, reference } = address;
-  const show = async () => resolvedView(await shownFlow(reader, address, asOrder(caller)), store);
-  const before = await show();
+  const before = await resolvedView(await shownFlow(reader, address, asOrder(caller)), store);
   const { parked } = before;
   if (parked === null) throw hasEnded(before);
   if (!parked.actions.some((legal) => legal === order.action)) {

@@ -1,8 +1,9 @@
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import type { Outcome } from '../../protocol/messages.js';
 import { moneyOperationsOf } from '../../flows/index.js';
-import { endingsOf } from '../../protocol/decisions.js';
+import { ENDINGS, endingsOf, type Ending } from '../../protocol/decisions.js';
 import { classifyOfAnyKind } from '../../protocol/statuses.js';
+import type { ParkAction } from '../../protocol/vocabulary.js';
 import { isOver, type Claim } from '../../store/claim.js';
 import type { Store } from '../../store/store.js';
 import { type FlowReader, viewOf } from '../../temporal/flow-handle.js';
@@ -14,7 +15,7 @@ export async function resolvedView(view: FlowWithMoney, store: Store): Promise<F
   if (view.parked?.reason !== 'terminated') return view;
   if (moneyOperationsOf(view).length === 0) return { ...view, state: 'cancelled', parked: null, outcome: WATCH_ENDED };
   const claims = await store.claims.ofFlow(view.flowId);
-  const trusted = await store.inbox.list({ flowId: view.flowId, trusted: true, limit: MOST_PROOF, bodies: false });
+  const trusted = await trustedEvents(store, view.flowId);
   const outcome = (await closedAs(store, claims)) ?? (trusted.length === 0 ? notExecuted(claims) : undefined);
   if (outcome !== undefined) return { ...view, state: outcome.state, parked: null, outcome };
   const phases = Object.fromEntries(claims.map(({ operation, phase }) => [operation, phase]));
@@ -33,17 +34,23 @@ const WATCH_ENDED: Outcome = {
 /** Many times as many trusted events as one flow gets. */
 const MOST_PROOF = 200;
 
-const CLOSED: Readonly<Partial<Record<string, Outcome['state']>>> = {
-  'mark-completed': 'completed',
-  'mark-refunded': 'refunded',
-  'mark-failed': 'failed',
-};
+/** What the service or the provider reported about a flow, and proved to be its own words. */
+export const trustedEvents = ({ inbox }: Pick<Store, 'inbox'>, flowId: string) =>
+  inbox.list({ flowId, trusted: true, limit: MOST_PROOF, bodies: false });
+
+/** The order that says how a flow ended. */
+export const MARK_OF = {
+  completed: 'mark-completed',
+  failed: 'mark-failed',
+  refunded: 'mark-refunded',
+} as const satisfies Record<Ending, ParkAction>;
 
 /** What an admin, or the flow itself by the order of a person, has closed its claims as. */
 async function closedAs(store: Store, claims: readonly Claim[]): Promise<Outcome | undefined> {
   const orders = (await Promise.all(claims.map((claim) => store.claims.orders(claim)))).flat();
-  const last = orders.findLast(({ action }) => action in CLOSED);
-  const state = last === undefined ? undefined : CLOSED[last.action];
+  const stateOf = (action: string) => ENDINGS.find((ending) => MARK_OF[ending] === action);
+  const last = orders.findLast(({ action }) => stateOf(action) !== undefined);
+  const state = stateOf(last?.action ?? '');
   if (last === undefined || state === undefined) return undefined;
   const reason = state === 'failed' ? 'closed_by_person' : null;
   return { state, reason, detail: `Closed as ${state} by ${last.actor}: ${last.note}` };

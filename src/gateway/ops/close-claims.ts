@@ -15,7 +15,7 @@ import { viewOf } from '../../temporal/flow-handle.js';
 import type { FlowOperationDeps } from '../flows/deps.js';
 import { recordingRefusals } from '../flows/give-order.js';
 import { note } from '../flows/orders.js';
-import { isTerminated } from '../flows/terminated-view.js';
+import { isTerminated, MARK_OF, trustedEvents } from '../flows/terminated-view.js';
 import { whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import type { MembersOf } from '../http/openapi.js';
@@ -85,12 +85,7 @@ async function requireNotRun(
   throw why;
 }
 
-const ORDER_OF = {
-  'not-executed': 'close-not-executed',
-  completed: 'mark-completed',
-  failed: 'mark-failed',
-  refunded: 'mark-refunded',
-} as const satisfies Record<ClosedAs, string>;
+const ORDER_OF: Readonly<Record<ClosedAs, ParkAction>> = { 'not-executed': 'close-not-executed', ...MARK_OF };
 
 /**
  * All claims that the kind may use, or none. Judged by the claims and the inbox as they are when it is recorded: an
@@ -108,9 +103,9 @@ export async function closeClaims(
   record: () => Promise<unknown>,
 ): Promise<void> {
   const { flowId, reference } = address;
-  const { claims, inbox } = store;
+  const { claims } = store;
   const action = ORDER_OF[as];
-  const trusted = await inbox.list({ flowId, trusted: true, limit: MOST_PROOF, bodies: false });
+  const trusted = await trustedEvents(store, flowId);
   const meanings = trusted.map(({ status }) => classifyOfAnyKind(status));
   const proven = endingsOf(meanings);
   const isProof = as === 'not-executed' ? trusted.length > 0 : orderRefusal(action, proven, proven) !== null;
@@ -127,7 +122,7 @@ export async function closeClaims(
   const found = await claims.ofFlow(flowId);
   const keys = distinct([...moneyOperationsOf(address).map((made) => ({ account, ...made })), ...found]);
   if (as === 'not-executed' && found.some(({ phase }) => phase === 'answered')) {
-    const why = 'The service has answered it: close it as what became of it.';
+    const why = 'The service has answered it: close it as completed, failed or refunded.';
     throw new Refusal(409, why, { reference, code: 'service_has_it' });
   }
   const unsent = { flowId, fingerprint: NEVER_RESERVED, epoch: FIRST_EPOCH };
@@ -171,9 +166,6 @@ async function requireServiceSaysNoOther(
   const again = 'The service cannot be asked now whether it has it. Order it again when it answers.';
   throw new Refusal(503, again, { reference, code: 'service_cannot_tell' }, RETRY_AFTER_SECONDS);
 }
-
-/** Many times as many trusted events as one flow gets. */
-const MOST_PROOF = 200;
 
 /** A claim of the flow may be one that its kind may use. */
 const distinct = (keys: readonly ClaimKey[]): readonly ClaimKey[] => {

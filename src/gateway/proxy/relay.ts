@@ -27,11 +27,6 @@ export async function relay(
   }
 }
 
-export function rateLimited(seconds: number): Refusal {
-  const why = 'The service takes no more requests now. Try again.';
-  return new Refusal(503, why, { code: 'service_rate_limited' }, seconds);
-}
-
 /** Why there is no answer of the service to pass on. Any other error is rethrown. */
 function refusalOf(error: unknown): Refusal {
   if (error instanceof InvalidRequestError) {
@@ -41,8 +36,11 @@ function refusalOf(error: unknown): Refusal {
       errors,
     });
   }
-  if (error instanceof RateLimitedError)
-    return rateLimited(Math.ceil((error.retryAfterMs ?? 0) / 1_000) || RETRY_AFTER_SECONDS);
+  if (error instanceof RateLimitedError) {
+    const seconds = Math.ceil((error.retryAfterMs ?? 0) / 1_000) || RETRY_AFTER_SECONDS;
+    const why = 'The service takes no more requests now. Try again.';
+    return new Refusal(503, why, { code: 'service_rate_limited' }, seconds);
+  }
   if (error instanceof TurnedAwayError || (error instanceof NotSentError && error.reason === 'token')) {
     const why = 'The service does not accept the token of this gateway: correct SERVICE_TOKEN.';
     return new Refusal(502, why, { code: 'service_token_refused' });

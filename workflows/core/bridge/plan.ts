@@ -6,7 +6,7 @@ import type { ParkAction, ParkReason } from '../../../src/protocol/vocabulary.js
 import { refuse } from '../orders.js';
 import type { Request } from '../known.js';
 import type { OrderRule, Ordered, Plan, Rule, View } from '../plan.js';
-import { endUnmoved, isSought, readInbox, readInboxOn, step, stop, takeBack } from '../situation.js';
+import { endUnmoved, isSought, readInbox, readInboxOn, step, stop, takenBack } from '../situation.js';
 import { detailOf, evidenceOf } from './evidence.js';
 import { sendDeposit, sendRefund } from './perform.js';
 import { isQuoted, quotedTerms, whyNoNewQuote, whyNoQuote } from './quotes.js';
@@ -60,10 +60,7 @@ const DEPOSIT_RULES: readonly Rule[] = [
     name: 'no-quote-again',
     says: 'Another send was ordered, and there is no quote for it: the order is taken back.',
     when: (v) => isOrderedAgain(v) && whyNoQuote(v) !== null,
-    follows: (v) =>
-      v.request.holdBackFailed
-        ? { steps: [takeBack(v)], park: 'could_not_ask' }
-        : { steps: [takeBack(v)], isCheck: true },
+    follows: takenBack,
   },
   {
     name: 'untaken-pause',

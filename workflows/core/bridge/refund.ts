@@ -14,7 +14,7 @@ import {
   readInbox,
   readInboxOn,
   send,
-  takeBack,
+  takenBack,
   voidOnly,
 } from '../situation.js';
 import { mayBeSent, requestOf } from '../view.js';
@@ -159,10 +159,7 @@ export const REFUND_RULES: readonly Rule[] = [
     name: 'refund-not-again',
     says: 'Another send was ordered, and what has come since stands against it: the order is taken back.',
     when: (v) => isRefund(v) && v.request.claim === 'ordered' && (whyNotAgain(v) !== null || isSettledBeside(v)),
-    follows: (v) =>
-      v.request.holdBackFailed
-        ? { steps: [takeBack(v)], park: 'could_not_ask' }
-        : { steps: [takeBack(v)], isCheck: true },
+    follows: takenBack,
   },
   {
     name: 'refund-and-settled',
