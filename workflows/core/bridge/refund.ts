@@ -9,6 +9,7 @@ import type { Rule, View } from '../plan.js';
 import {
   askOn,
   isOfAnother,
+  isSought,
   look,
   lookAtStatus,
   readInbox,
@@ -186,7 +187,9 @@ export const REFUND_RULES: readonly Rule[] = [
   {
     name: 'refund-arrived',
     says: 'Our refund is proven to have arrived: that is the end, unless the inbox says otherwise.',
-    when: (v) => isRefund(v) && v.state.kind === 'ended' && v.state.meaning === 'succeeded' && !v.request.isOther,
+    // What its claim holds is read first, as for any answer.
+    when: (v) =>
+      isRefund(v) && v.state.kind === 'ended' && v.state.meaning === 'succeeded' && !v.request.isOther && !isSought(v),
     follows: (v) => {
       if (v.is.inboxRead) return { steps: [], end: { state: 'refunded', reason: null } };
       return v.is.inboxAsked
