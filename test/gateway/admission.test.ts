@@ -206,6 +206,34 @@ describe('fault 57: what comes without proof', () => {
     expect(await from('203.0.113.60', body, headers as Record<string, string>, path)).toBe(200);
   });
 
+  it.each([
+    ['the account-wide URL', () => [new URL(tested.gateway.inbound.webhook).pathname]],
+    ['the URLs of 16 flows', () => times(16).map(() => tested.callbackPath(newReference()))],
+    ['the URL of the provider', () => [new URL(tested.gateway.inbound.settlement ?? '').pathname]],
+  ])('takes no place of a known client, though slow senders have %s, which proves nothing', async (_, urls) => {
+    await open({ UNPROVEN_RATE_LIMIT: '0', WEBHOOK_SECRETS: WRONG_SECRET, SETTLEMENT_TRUST: 'signed' });
+    const known = '203.0.113.60';
+    const [proven, more] = [bodyOf(0), bodyOf(1)];
+    expect(await from(known, proven, signed(SETTLEMENT_SECRET, proven))).toBe(200);
+    const paths = urls();
+    for (const n of times(9)) {
+      for (const path of paths) await slow(path, `2001:db8:${n}::1`, 64 / paths.length);
+    }
+    const stranger = () => from('2001:db8:ffff::1', '{}', {}, paths[0]);
+    await until('the places of these URLs to be taken', async () => [429, 503].includes(await stranger()));
+    expect(await from(known, more, signed(SETTLEMENT_SECRET, more))).toBe(200);
+  });
+
+  it('takes no place of other URLs, though slow senders of many addresses have the account-wide URL, which proves all', async () => {
+    await open({ UNPROVEN_RATE_LIMIT: '0' });
+    const path = new URL(tested.gateway.inbound.webhook).pathname;
+    for (const n of times(9)) await slow(path, `2001:db8:${n}::1`, 64);
+    const stranger = () => from('2001:db8:ffff::1', '{}', {}, path);
+    await until('the places of this URL to be taken', async () => [429, 503].includes(await stranger()));
+    expect(await from('198.51.100.2', '{}', {}, tested.callbackPath(newReference()))).toBe(200);
+    expect(await from('198.51.100.3', bodyOf(0))).toBe(200);
+  });
+
   it('of 50 addresses of one /64 counts as one', async () => {
     await open();
     const addresses = times(50).map((n) => `2001:db8:1:2:${n.toString(16)}::1`);

@@ -2,19 +2,28 @@ import type { FastifyRequest } from 'fastify';
 import { createKnownNetworks, type KnownNetworks } from '../http/known-networks.js';
 import { createPlaces, whenOver } from '../http/places.js';
 import { createRateLimit, networkOf, type RateLimit, UNPROVEN } from '../http/rate-limit.js';
+import type { InboxSource, Proof } from '../../protocol/events.js';
 
 /**
  * Limits how many events come at once, and how fast: by address and `Content-Length` before a body is read, while it is
  * received, and again before an unproven event is stored. Only what is proven and new is not counted in the end: a proven
  * event that is sent again and again could be anyone's copy.
  *
- * @param hasProof the URL or the network identifies its sender: then unknown clients of the same address take nothing
- * from it
- * @param flowId of a URL of one flow
  * @throws Refusal 429 if this address sends too much without proof or has too much open, in all or by this URL, or if
  * this URL has from unknown addresses, 503 if all together do
  */
-export type Admission = (request: FastifyRequest, hasProof: boolean, flowId?: string) => Admitted;
+export type Admission = (request: FastifyRequest, sender?: Sender) => Admitted;
+
+/** What is known of the sender of an event before its body is read. */
+export interface Sender {
+  readonly source: InboxSource;
+  /** The strongest first. */
+  readonly acceptedProofs: readonly Proof[];
+  /** What proves it besides a signature: what its URL has, or where it comes from. Not each of them is accepted. */
+  readonly proofs: readonly ('capability' | 'network')[];
+  /** The flow that its URL names. */
+  readonly flowId?: string;
+}
 
 /** An event that may come in. */
 export interface Admitted {
@@ -51,10 +60,10 @@ const BY_URL = { perSecond: 0.1, burstSeconds: 2_560 };
 const PLACES = { what: 'events', most: 8_192 };
 /** Of them, for one address. */
 const OF_ADDRESS = 1_024;
-/** For the URL of one flow: for each known address, and for all others together. */
-const OF_URL = 512;
+/** For a URL with a capability, of one flow or of all: for each known address, and for all others together. */
+const OF_URL = { ofOneFlow: 512, ofAll: 2_048 };
 /** Of those, for each other address: one that has read the URL somewhere leaves room for the service. */
-const OF_URL_BY_UNKNOWN = 128;
+const BY_ONE_UNKNOWN = 1 / 4;
 
 /** @param ofUnknown the rate of clients without a proof */
 export function createAdmission(
@@ -65,25 +74,30 @@ export function createAdmission(
   const byUrl = createRateLimit(BY_URL.perSecond, monotonicMs, BY_URL.burstSeconds);
   const places = createPlaces(PLACES);
 
-  return (request, hasProof, flowId) => {
+  return (request, sender) => {
+    const { flowId, source, proofs = [], acceptedProofs = [] } = sender ?? {};
     const network = networkOf(request.ip);
     const isKnownNetwork = knownNetworks.has(request.ip);
-    const isKnown = hasProof || isKnownNetwork;
-    // Unknown clients take nothing from those with a proof, also if these have the same address.
-    const sort = hasProof ? 'events with proof' : 'events';
+    const isIdentified = proofs.length > 0;
+    // Where the service signs, its URLs prove nothing: who has read one is an unknown client.
+    const hasProof = proofs.some((proof) => acceptedProofs.includes(proof));
+    // Unknown clients take nothing from those who have a URL, also if these have the same address.
+    const sort = isIdentified ? 'events of a URL' : 'events';
     const name = `${sort} ${network}`;
+    const giveBack = ofUnknown.take(name, unitsOf(Number(request.headers['content-length'] ?? Infinity)));
+    const url = proofs.includes('capability') ? (flowId ?? source) : undefined;
+    const mostOfUrl = flowId === undefined ? OF_URL.ofAll : OF_URL.ofOneFlow;
     // A known address is held back by no other one.
     const sharesOfUrl = isKnownNetwork
-      ? { [`${flowId} ${network}`]: OF_URL }
-      : { [`${flowId} ${network}`]: OF_URL_BY_UNKNOWN, [String(flowId)]: OF_URL };
-    const giveBack = ofUnknown.take(name, unitsOf(Number(request.headers['content-length'] ?? Infinity)));
-    const shares = { [name]: OF_ADDRESS, ...(flowId === undefined ? {} : sharesOfUrl) };
-    const place = places.take(shares, { leavesRoom: !isKnown });
+      ? { [`${url} ${network}`]: mostOfUrl }
+      : { [`${url} ${network}`]: mostOfUrl * BY_ONE_UNKNOWN, [String(url)]: mostOfUrl };
+    const shares = { [name]: OF_ADDRESS, ...(url === undefined ? {} : sharesOfUrl) };
+    const place = places.take(shares, { leavesRoom: !hasProof && !isKnownNetwork });
     whenOver(request, place.free);
     let came = 0;
 
     return {
-      isKnown,
+      isKnown: isIdentified || isKnownNetwork,
       received(bytes) {
         const more = unitsOf(came + bytes) - unitsOf(came);
         came += bytes;

@@ -8,7 +8,7 @@ import type { Settings, SettlementTrust, WebhookProfile } from '../../config/set
 import { errorForLog, Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { bodyOf, headerValues } from '../http/json-body.js';
 import type { UnprovenQuota } from '../ops/unproven-quota.js';
-import type { Admitted } from './admission.js';
+import type { Admitted, Sender } from './admission.js';
 import type { EventLabels } from './match-webhook.js';
 import type { SignatureCheck } from './signatures.js';
 import { traced } from '../../tracing.js';
@@ -27,15 +27,8 @@ export interface ReceiveDeps {
 }
 
 /** What the endpoint knows about an arriving event. */
-export interface Arrival {
-  readonly source: InboxSource;
+export interface Arrival extends Sender {
   readonly verify: SignatureCheck;
-  /** The strongest first. */
-  readonly acceptedProofs: readonly Proof[];
-  /** What proves it besides a signature: what its URL has, or where it comes from. */
-  readonly proofs: readonly ('capability' | 'network')[];
-  /** The flow that its URL names. */
-  readonly flowId?: string;
   label(body: unknown): EventLabels;
 }
 

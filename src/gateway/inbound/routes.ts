@@ -62,7 +62,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
       onRequest: async (request, reply): Promise<FastifyReply | undefined> => {
         await deps.refreshSecrets?.();
         let arrival = arrivalOf(request);
-        const admitted = deps.admission(request, (arrival?.proofs ?? []).length > 0, arrival?.flowId);
+        const admitted = deps.admission(request, arrival);
         // It may be of a key that another process gave the store a moment ago.
         if (arrival === undefined && (await capabilities.refresh().catch(() => false))) arrival = arrivalOf(request);
         if (arrival === undefined) return answerNotFound(request, reply);
