@@ -272,7 +272,25 @@ describe('a guess at a token of an OIDC issuer', () => {
     expect(await statusesOf(tested.url, times(12, none))).toEqual([...times(10, 403), 429, 429]);
     expect(await statusesOf(tested.url, [good])).toEqual([429]);
     // A caller with a token of the gateway is known, and so is their address from then on.
-    expect(await statusesOf(tested.url, ['dev-token', good, none, good])).toEqual([200, 200, 429, 200]);
+    expect(await statusesOf(tested.url, ['dev-token', good, none, good])).toEqual([200, 200, 403, 200]);
+    await tested.close();
+    await issuer.close();
+  });
+
+  it('from a known address costs no check of a signature past its limit, which holds back no token that was taken before', async () => {
+    const issuer = await openIssuer(await newSigningKey('one'));
+    const tested = await gatewayOf(issuer.url);
+    const [none, good, another] = [
+      await issuer.accessToken({ subject: 'eve' }),
+      await issuer.accessToken({ subject: 'ann', role: 'admin' }),
+      await issuer.accessToken({ subject: 'bea', role: 'admin' }),
+    ];
+    expect(await statusesOf(tested.url, ['dev-token', good])).toEqual([200, 200]);
+    expect(await statusesOf(tested.url, times(102, none))).toEqual([...times(100, 403), 429, 429]);
+    // It would be taken, if it were verified.
+    expect(await statusesOf(tested.url, [another, good, 'dev-token'])).toEqual([429, 200, 200]);
+    monotonicMs += 1_000;
+    expect(await statusesOf(tested.url, [another, ...times(10, none)])).toEqual([200, ...times(10, 403)]);
     await tested.close();
     await issuer.close();
   });

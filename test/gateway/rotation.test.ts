@@ -157,4 +157,35 @@ describe('a running gateway, while the files of its secrets are replaced', () =>
     await gateway.close();
     await rm(folder, { recursive: true });
   });
+
+  it('does not look at the file of its tokens for guesses past their limit, from a known address either', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'towline-tokens-'));
+    const path = join(folder, 'tokens');
+    const secretOf = (name: string) => `secret-of-${name}-0123456789`;
+    const put = async (...names: readonly string[]) => {
+      const text = names.map((name) => `${name}:admin:${secretOf(name)}`).join('\n');
+      await writeFile(`${path}.draft`, text, { mode: 0o400 });
+      await rename(`${path}.draft`, path);
+    };
+    await put('ann');
+    let monotonicMs = 0;
+    const gateway = await gatewayUnderTest({
+      temporalAddress: '127.0.0.1:1',
+      env: { GATEWAY_TOKENS_FILE: path, UNPROVEN_RATE_LIMIT: '1' },
+      gateway: { monotonicMs: () => monotonicMs },
+    });
+    const statusOf = async (name: string) => {
+      const headers = { authorization: `Bearer ${secretOf(name)}` };
+      return (await fetch(`${gateway.url}/whoami`, { headers })).status;
+    };
+    expect(await statusOf('ann')).toBe(200);
+    for (let guess = 0; guess < 100; guess += 1) expect(await statusOf('eve')).toBe(401);
+    // The clock stands still: the file is read again only because a token would be refused.
+    await put('ann', 'bea');
+    expect([await statusOf('bea'), await statusOf('ann')]).toEqual([429, 200]);
+    monotonicMs = 100;
+    expect(await statusOf('bea')).toBe(200);
+    await gateway.close();
+    await rm(folder, { recursive: true });
+  });
 });

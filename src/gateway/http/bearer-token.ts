@@ -1,4 +1,4 @@
-import { timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Live } from '../../config/secret-files.js';
 import type { GatewayToken } from '../../config/gateway-tokens.js';
@@ -10,7 +10,7 @@ import { type Caller, mayOrder } from './may-order.js';
 import type { OidcCheck } from './oidc.js';
 import type { Owners } from './owners.js';
 import { createPlaces, whenOver } from './places.js';
-import { networkOf, type RateLimit, UNPROVEN } from './rate-limit.js';
+import { keepNewest, networkOf, type RateLimit, UNPROVEN } from './rate-limit.js';
 import { Refusal, TokenRefusal } from './refusal.js';
 
 export type { Caller };
@@ -58,6 +58,9 @@ const OF_TOKEN = { orders: 1_024, reads: 768 };
 const UNITS_OF_LIST = 48;
 const LIST = /^\/(flows|events|callbacks|audit)$|\/events$/;
 
+/** Of those who log in. */
+const MOST_GOOD = 10_000;
+
 /** How fast callers come: known ones by name; an unknown token is counted for its address, so that guessing takes for ever. */
 export interface TokenLimits {
   readonly ofKnown: RateLimit;
@@ -87,6 +90,8 @@ export function createTokenCheck({
   refused,
 }: TokenCheckDeps): TokenCheck {
   const places = createPlaces(PLACES);
+  /** Hashes of the tokens that were good when they came last. */
+  const wereGood = new Map<string, true>();
 
   function count(request: FastifyRequest, name: string): void {
     knownNetworks.add(request.ip);
@@ -134,20 +139,21 @@ export function createTokenCheck({
   }
 
   /**
-   * For work that costs more than a comparison. Each failure counts as a guess, and an address without guesses left is
-   * refused beforehand. An address from which a good token has come is not: others may guess there, and good tokens are
-   * still accepted.
+   * For work that costs more than a comparison. It is charged beforehand, and given back if the token is good. From an
+   * address of which a good token has come others may guess, too: it has ten times as many, and past those the tokens
+   * that were good before are still verified.
    */
-  async function countingGuesses(request: FastifyRequest, work: () => Promise<Caller>): Promise<Caller> {
-    const isKnown = knownNetworks.has(request.ip);
-    const takeGuess = () => ofUnknown.take(`guesses ${networkOf(request.ip)}`, UNPROVEN);
-    const giveBack = isKnown ? undefined : takeGuess();
+  async function countingGuesses(request: FastifyRequest, given: string, work: () => Promise<Caller>): Promise<Caller> {
+    const mark = createHash('sha256').update(given).digest('base64');
+    const [what, units] = knownNetworks.has(request.ip) ? ['guesses beside', 1] : ['guesses', UNPROVEN];
+    const giveBack = wereGood.has(mark) ? undefined : ofUnknown.take(`${what} ${networkOf(request.ip)}`, units);
     try {
       const caller = await work();
       giveBack?.();
+      keepNewest(wereGood, mark, true, MOST_GOOD);
       return caller;
     } catch (error) {
-      if (isKnown) takeGuess();
+      wereGood.delete(mark);
       throw error;
     }
   }
@@ -160,7 +166,7 @@ export function createTokenCheck({
       const extras = isToDecode ? String(request.headers['authorization-extras'] ?? '') : '';
       const caller =
         (given === undefined ? undefined : ofGateway(given, tokens(), besides)) ??
-        (await countingGuesses(request, () => identify(given, extras, isToDecode)));
+        (await countingGuesses(request, `${given} ${extras}`, () => identify(given, extras, isToDecode)));
       count(request, caller.name);
       request.caller = caller;
       if (mayOrder({ caller, permission }) !== 'yes') {
