@@ -34,7 +34,7 @@ import { addCloseClaimsRoute } from './ops/close-claims.js';
 import { addEraseRoute } from './ops/erasure.js';
 import { addGiveRoute } from './ops/ownership.js';
 import { addWhoAmIRoute } from './ops/whoami.js';
-import { addHealthRoutes } from './ops/health.js';
+import { addHealthRoutes, createReadiness } from './ops/health.js';
 import { createFlowStats } from './ops/flow-stats.js';
 import { createMetrics, addMetricsRoute, countRequests } from './ops/metrics.js';
 import { keepFresh, remembered } from './ops/remembered.js';
@@ -309,7 +309,8 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   addCodecRoutes(server, { codec: options.codec, store, tokens, settings, monotonicMs, uiOrigin: options.uiOrigin });
   addAuditRoute(server, { store, tokens, takePage });
   addWhoAmIRoute(server, { tokens });
-  for (const one of servers) addHealthRoutes(one, { store, client, monotonicMs });
+  const readiness = createReadiness({ store, client, monotonicMs, logger });
+  for (const one of servers) addHealthRoutes(one, readiness);
   const print = remembered(monotonicMs, () => metrics.print(), pace.countEveryMs);
   addMetricsRoute(server, { print, tokens });
   const routes = () => uniqueRoutes(listed.flat());

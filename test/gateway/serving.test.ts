@@ -151,6 +151,36 @@ describe('the gateway as a process', () => {
     await tested.close();
   });
 
+  it('logs that it is not ready, and that it is again, once each, however many probes there are on both listeners', async () => {
+    let [works, monotonicMs] = [true, 0];
+    const check = () => (works ? Promise.resolve() : Promise.reject(new Error('no disk')));
+    const tested = await gatewayUnderTest({
+      env: { INBOUND_PORT: '0' },
+      gateway: { monotonicMs: () => monotonicMs },
+      wrapStore: (store) => ({ ...store, check }),
+    });
+    const paths = ['/readyz', '/readyz/intake', '/readyz/orders'];
+    const urls = [tested.url, tested.gateway.publicUrl].flatMap((url) => paths.map((path) => url + path));
+    const probe = async () => {
+      monotonicMs += 1_000;
+      const answers = await Promise.all(urls.map((url) => fetch(url)));
+      return new Set(answers.map(({ status }) => status));
+    };
+    const lines = () =>
+      tested.log.flatMap(({ level, msg, store }) => (Number(level) >= 30 && store !== undefined ? [[store, msg]] : []));
+    for (const _ of [1, 2]) expect(await probe()).toEqual(new Set([200]));
+    works = false;
+    for (const _ of [1, 2, 3]) expect(await probe()).toEqual(new Set([503]));
+    works = true;
+    for (const _ of [1, 2]) expect(await probe()).toEqual(new Set([200]));
+    expect(lines()).toEqual([
+      ['unavailable', 'the readiness changed'],
+      ['ok', 'the readiness changed'],
+    ]);
+    expect(tested.log.filter(({ level, status }) => Number(level) >= 40 && Number(status) >= 500)).toEqual([]);
+    await tested.close();
+  });
+
   it('ends with one sentence about its port when that is taken', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));

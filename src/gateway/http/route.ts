@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The answer is a file of ours, which contains nothing that a caller sent. */
     isOurFile?: boolean;
+    /** It says whether the process is ready: that it is not is no line of the log, since anyone may ask without end. */
+    isProbe?: boolean;
     /** Its entry in `/openapi.json`. Absent: the route is for machines that know it (Temporal's UI, Prometheus). */
     reference?: () => Reference;
     /** The permission of the caller. Absent or null: it needs no token. */

@@ -222,7 +222,7 @@ function logRequests(server: FastifyInstance, logger: Logger): void {
       status: reply.statusCode,
       ms: Math.round(reply.elapsedTime),
     };
-    if (reply.statusCode >= 500) logger.warn(line, 'answered');
+    if (reply.statusCode >= 500 && request.routeOptions.config?.isProbe !== true) logger.warn(line, 'answered');
     else logger.debug(line, 'answered');
     next();
   });

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { Store } from '../../store/store.js';
 import { routeOptions } from '../http/route.js';
@@ -11,6 +12,13 @@ export interface HealthDeps {
   readonly store: Pick<Store, 'check'>;
   readonly client: Client;
   readonly monotonicMs: () => number;
+  readonly logger: Logger;
+}
+
+/** The checks behind the probes of all listeners. */
+export interface Readiness {
+  storeWorks(): Promise<Works>;
+  temporalWorks(): Promise<Works>;
 }
 
 const WITHIN_MS = 2_000;
@@ -22,10 +30,30 @@ const Readiness = Intake.extend({ temporal: z.string() });
 type Works = 'ok' | 'unavailable';
 
 /**
+ * Anyone may ask, at any rate: each check, which is a durable write or a call, is made once for all who ask, and the log has
+ * what changes.
+ */
+export function createReadiness({ store, client, monotonicMs, logger }: HealthDeps): Readiness {
+  const followed = (what: 'store' | 'temporal', check: () => Promise<unknown>) => {
+    let last: Works = 'ok';
+    return remembered(monotonicMs, async () => {
+      const found = await works(check());
+      if (found !== last) logger[found === 'ok' ? 'info' : 'warn']({ [what]: found }, 'the readiness changed');
+      last = found;
+      return found;
+    });
+  };
+  return {
+    storeWorks: followed('store', () => soon(store.check())),
+    temporalWorks: followed('temporal', () => answers(client)),
+  };
+}
+
+/**
  * `/healthz`: the process answers. `/readyz/intake`: it can store events durably, which needs no Temporal: a load
  * balancer should use this one. `/readyz/orders`, and `/readyz`: Temporal can also take a start.
  */
-export function addHealthRoutes(server: FastifyInstance, { store, client, monotonicMs }: HealthDeps): void {
+export function addHealthRoutes(server: FastifyInstance, { storeWorks, temporalWorks }: Readiness): void {
   server.route({
     ...routeOptions({
       method: 'GET',
@@ -39,12 +67,8 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
     handler: async () => ({ status: 'ok' }),
   });
 
-  // Anyone may call this, and each check is a durable write and a call: those are needed for the webhooks.
-  const storeWorks = remembered(monotonicMs, () => works(soon(store.check())));
-  const temporalWorks = remembered(monotonicMs, () => works(answers(client)));
-
   server.route({
-    ...routeOptions({
+    ...probeOptions({
       method: 'GET',
       path: '/readyz/intake',
       operationId: 'intakeReadiness',
@@ -72,7 +96,7 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
   ] as const;
   for (const [path, operationId, summary] of READY) {
     server.route({
-      ...routeOptions({
+      ...probeOptions({
         method: 'GET',
         path,
         operationId,
@@ -91,6 +115,11 @@ export function addHealthRoutes(server: FastifyInstance, { store, client, monoto
       },
     });
   }
+}
+
+function probeOptions(route: Parameters<typeof routeOptions>[0]) {
+  const options = routeOptions(route);
+  return { ...options, config: { ...options.config, isProbe: true } };
 }
 
 /** No workflow has this id: so no server answers from memory, and each reads its database, as it does for a start. */
