@@ -12,7 +12,7 @@ import {
   isPhoneNumber,
   LOCAL_PHONE_PROBLEM,
 } from './input.js';
-import { asItIs } from './service-interface.js';
+import { asItIs, DEPOSIT_READS } from './service-interface.js';
 import { defineFlow } from './flow.js';
 import { terms } from './terms.js';
 
@@ -57,6 +57,7 @@ export const bankCheckoutFlow = defineFlow({
     },
   },
   carriesOut: { createBankCheckout: asItIs },
+  reads: DEPOSIT_READS,
   refundedWord: 'REVERSED',
   readEvent: (body) => callbackEvent(body, (fields, event) => fields.status ?? confirmedBy(event)),
   demo: {

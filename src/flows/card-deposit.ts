@@ -5,7 +5,7 @@ import { PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
 import { callbackEvent } from './callback.js';
 import { cardToken, maskedCard } from './capability.js';
 import { country, fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
-import { asItIs } from './service-interface.js';
+import { asItIs, DEPOSIT_READS } from './service-interface.js';
 import { defineFlow } from './flow.js';
 import { terms } from './terms.js';
 
@@ -63,6 +63,7 @@ export const cardDepositFlow = defineFlow({
     },
   },
   carriesOut: { createCardDeposit: asItIs },
+  reads: DEPOSIT_READS,
   refundedWord: 'REVERSED',
   readEvent: (body) =>
     callbackEvent(body, ({ status }, event) => status ?? (event === PAYMENT_CONFIRMED_EVENT ? 'CONFIRMED' : null)),

@@ -48,7 +48,7 @@ export interface FlowDefinition<Input = unknown> {
   readonly submissions?: Readonly<Record<string, SubmissionDefinition<Input>>>;
   /** Money POSTs of the service's own interface that a flow of this kind carries out. @default none */
   readonly carriesOut?: CarriedOut;
-  /** Reads of the service's own interface that a flow of this kind answers if the service cannot. @default none */
+  /** Reads of the service's own interface that may show a record of this kind. @default none */
   readonly reads?: FlowReads;
   /** The status lookup, if the contract has one. */
   readonly status?: StatusSource;

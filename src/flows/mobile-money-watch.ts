@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { MobileMoneyDeposit } from '../contract/deposit.js';
 import { PAYMENT_WORDS } from '../protocol/statuses.js';
 import { callbackEvent } from './callback.js';
-import { saysStatus } from './service-interface.js';
+import { DEPOSIT_READS, saysStatus } from './service-interface.js';
 import { defineFlow } from './flow.js';
 import { callerReference, commonInput } from './input.js';
 import { statusIn } from './record-facts.js';
@@ -23,6 +23,7 @@ export const mobileMoneyWatchFlow = defineFlow({
     read: (record) => ({ status: statusIn((record as MobileMoneyDeposit).status), facts: {} }),
   },
   reads: {
+    ...DEPOSIT_READS,
     getMobileMoneyDeposit: { words: PAYMENT_WORDS, said: saysStatus('reference_id', { completed: 'SUCCESSFUL' }) },
   },
   readEvent: (body) => callbackEvent(body),

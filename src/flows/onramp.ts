@@ -4,7 +4,7 @@ import { toWireNumber } from '../money.js';
 import { ONRAMP_WORDS, isFinal, classifyStatus, PAYMENT_WORDS, type Meaning } from '../protocol/statuses.js';
 import { ON_CHAIN_DEPOSIT_EVENT } from '../contract/events.js';
 import { fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
-import { asItIs, saysStatus, type FlowRead, type FlowReads } from './service-interface.js';
+import { asItIs, saysStatus, type FlowReads, type SaidByFlow } from './service-interface.js';
 import { defineFlow, type EventReading, type FlowDefinition } from './flow.js';
 import { readAmount } from '../readers/amount.js';
 import { readCode } from '../readers/code.js';
@@ -202,7 +202,7 @@ export const onrampFlow = defineFlow({
 });
 
 /** Both legs, of an onramp that ended well. */
-function saysLegs(...[state, reference]: Parameters<FlowRead['said']>): ReturnType<FlowRead['said']> {
+function saysLegs(...[state, reference]: Parameters<SaidByFlow>): ReturnType<SaidByFlow> {
   const leg = saysStatus('reference_id', { completed: 'SUCCESSFUL' })(state, reference);
   if (leg === undefined) return undefined;
   return { mobile_money: leg, onchain: { ...leg, crypto_received_status: leg['status'] } };

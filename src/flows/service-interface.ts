@@ -19,23 +19,36 @@ export type CarriedOut = Readonly<Partial<Record<MoneyOperationName, (body: Body
 /** The body already has the operation's own schema. */
 export const asItIs = (body: Body): Body => body;
 
-/** A read of the service that is about a flow, and how that flow can answer it if the service cannot. */
+/** Members that say so, for a flow in that state. Undefined: only the service knows. */
+export type SaidByFlow = (state: FlowState, reference: string) => Body | undefined;
+
+/** A read of the service whose record may be that of a flow, and how that flow can answer it if the service cannot. */
 export interface FlowRead {
   /** Of the record's status, as the kind reads it. */
   readonly words: StatusMap;
   /** The POST whose answer is a record of the same shape. */
   readonly recordOf?: OperationName;
-  /** Members that say so, for a flow in that state. Undefined: only the service knows. */
-  said(state: FlowState, reference: string): Body | undefined;
+  /** Absent: the flow never answers it. */
+  readonly said?: SaidByFlow;
 }
 export type FlowReads = Readonly<Partial<Record<ReadName, FlowRead>>>;
+
+const NEVER_ANSWERED: FlowRead = { words: {} };
+/**
+ * The interface does not show which deposits these two reads find, and their records have members of every method. So a
+ * deposit of each kind may be in them.
+ */
+export const DEPOSIT_READS = {
+  getMobileMoneyDeposit: NEVER_ANSWERED,
+  getOnChainDeposit: NEVER_ANSWERED,
+} as const satisfies FlowReads;
 
 /** The words of the interface, or of the live service if the interface shows none. */
 const PENDING: Readonly<Partial<Record<FlowState, string>>> = { running: 'PENDING', parked: 'PENDING' };
 
 /** A record of a reference, under the name that it has there, and a status: the words for how the flow ended. */
 export const saysStatus =
-  (member: string, words: Readonly<Partial<Record<FlowState, string>>>): FlowRead['said'] =>
+  (member: string, words: Readonly<Partial<Record<FlowState, string>>>): SaidByFlow =>
   (state, reference) => {
     const status = { ...PENDING, ...words }[state];
     return status === undefined ? undefined : { [member]: reference, status };

@@ -164,6 +164,29 @@ describe('a flow that a name started', () => {
     expect((await as.shop.get(deposit)).status).toBe(200);
   });
 
+  it.each(['bank-checkout', 'card-deposit', 'mobile-money-watch', 'on-chain-watch', 'onramp'] as const)(
+    'has a record of its deposit that no other name reads, as mobile money or with its on-chain leg: %s',
+    async (kind) => {
+      const [reference, ofNobody] = [newReference('owned'), newReference('direct')];
+      const shop = { actor: 'shop', role: 'flows', means: 'token' } as const;
+      await stack.store.audit.append({ ...shop, kind: 'start', flowId: `${kind}/${reference}`, subject: 'start_x' });
+      const { path, body } = sample('createOnramp', ofNobody);
+      const service = async (referenceId: string) =>
+        fetch(stack.sandbox.url + path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', authorization: `Bearer ${SERVICE_TOKEN}` },
+          body: JSON.stringify({ ...body, referenceId }),
+        });
+      for (const one of [reference, ofNobody]) expect((await service(one)).status).toBe(200);
+      for (const read of ['mobile-money', 'on-chain']) {
+        const statusOf = async (by: Caller, one: string) =>
+          (await by.get(`/api/v3/deposit/${read}/status/${one}`)).status;
+        const found = [await statusOf(as.rival, reference), await statusOf(as.shop, reference)];
+        expect([read, ...found, await statusOf(as.rival, ofNobody)]).toEqual([read, 404, 200, 200]);
+      }
+    },
+  );
+
   it.each([
     ['short', 0],
     ['of 121 characters', 121],

@@ -24,7 +24,7 @@ interface KindRead extends FlowRead {
   readonly kind: FlowKind;
 }
 
-/** Every kind that answers it: several if its reference may be of either. */
+/** Every kind whose record it may show: several if its reference may be of either. */
 function readsOf(name: ReadName): readonly KindRead[] {
   return FLOW_KINDS.flatMap((kind) => {
     const read = flowOf(kind).reads?.[name];
@@ -148,16 +148,19 @@ function saysDone(read: KindRead, { data }: RelayedAnswer): boolean {
   return isFinal(classifyStatus(read.words, status));
 }
 
+interface AnsweringFlow {
+  readonly read: KindRead & Required<Pick<FlowRead, 'said'>>;
+  readonly state: FlowState;
+}
+
 /** Reads only from the server. @throws Error if Temporal does not answer: then nothing is known about the flow */
-async function flowRead(
-  deps: ProxyDeps,
-  name: ReadName,
-  reference: string,
-): Promise<{ readonly read: KindRead; readonly state: FlowState } | undefined> {
+async function flowRead(deps: ProxyDeps, name: ReadName, reference: string): Promise<AnsweringFlow | undefined> {
   if (!isReference(reference)) return undefined;
   for (const read of readsOf(name)) {
+    const { said } = read;
+    if (said === undefined) continue;
     const facts = await deps.reader.facts(flowIdOf(read.kind, reference));
-    if (facts) return { read, state: await stateSince(deps, facts) };
+    if (facts) return { read: { ...read, said }, state: await stateSince(deps, facts) };
   }
   return undefined;
 }
