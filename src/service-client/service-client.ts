@@ -6,7 +6,7 @@ import {
   type OperationName,
 } from '../contract/index.js';
 import type { Operation } from '../contract/operation.js';
-import { NotSentError } from './errors.js';
+import { NotSentError, RateLimitedError } from './errors.js';
 import { createSend, type Send, type WireResult } from './send.js';
 import { checkBaseUrl, createConnections } from './connection.js';
 import { judge } from './judge.js';
@@ -37,6 +37,8 @@ export interface ServiceAnswer {
 export interface RelayedAnswer extends ServiceAnswer {
   /** `data` of a success, as our tolerant schema reads it; undefined if it is not a success, or cannot be read. */
   readonly data: unknown;
+  /** Of a 429: how long the service asks us to wait, ms. Absent if it does not say. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 type Call<N extends OperationName> = [OperationArgument<N>] extends [void]
@@ -134,7 +136,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       data();
       throw new TypeError('what cannot be passed on is an error');
     }
-    return { ...answerOf(result, token), data: readOrUndefined(data) };
+    return { ...answerOf(result, token), ...readOf(data) };
   };
   return { ...Object.fromEntries(calls), relay, close: () => connections.close() } as ServiceClient;
 }
@@ -172,11 +174,11 @@ function without(bytes: Uint8Array, secret: string): Uint8Array {
   return buffer.includes(secret) ? Buffer.from(buffer.toString('latin1').replaceAll(secret, MARK), 'latin1') : bytes;
 }
 
-function readOrUndefined(data: () => unknown): unknown {
+function readOf(data: () => unknown): Pick<RelayedAnswer, 'data' | 'retryAfterMs'> {
   try {
-    return data();
-  } catch {
-    return undefined;
+    return { data: data() };
+  } catch (error) {
+    return { data: undefined, retryAfterMs: error instanceof RateLimitedError ? error.retryAfterMs : undefined };
   }
 }
 

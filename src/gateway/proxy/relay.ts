@@ -2,7 +2,6 @@ import type { OperationName } from '../../contract/index.js';
 import {
   InvalidRequestError,
   NotSentError,
-  RateLimitedError,
   type RelayedAnswer,
   type ServiceClient,
   ServiceUnavailableError,
@@ -35,11 +34,6 @@ function refusalOf(error: unknown): Refusal {
       code: 'invalid_input',
       errors,
     });
-  }
-  if (error instanceof RateLimitedError) {
-    const seconds = Math.ceil((error.retryAfterMs ?? 0) / 1_000) || RETRY_AFTER_SECONDS;
-    const why = 'The service takes no more requests now. Try again.';
-    return new Refusal(503, why, { code: 'service_rate_limited' }, seconds);
   }
   if (error instanceof TurnedAwayError || (error instanceof NotSentError && error.reason === 'token')) {
     const why = 'The service does not accept the token of this gateway: correct SERVICE_TOKEN.';

@@ -32,18 +32,20 @@ export function createServiceReads(
 ): ServiceReads {
   const take = createPageLimit(READS_PER_SECOND, monotonicMs);
   const open = new Map<string, Promise<RelayedAnswer>>();
-  let turnedAway: { readonly refusal: Refusal; readonly untilMs: number } | undefined;
+  let pausedUntilMs = -Infinity;
 
   const ask = async (name: ReadName | 'quoteBridge', argument: unknown): Promise<RelayedAnswer> => {
-    if (turnedAway !== undefined && monotonicMs() < turnedAway.untilMs) throw turnedAway.refusal;
-    try {
-      return await relay({ service }, name, argument);
-    } catch (error) {
-      if (error instanceof Refusal && error.details.code === 'service_rate_limited') {
-        turnedAway = { refusal: error, untilMs: monotonicMs() + (error.retryAfter ?? 0) * 1_000 };
-      }
-      throw error;
+    const pauseMs = pausedUntilMs - monotonicMs();
+    if (pauseMs > 0) {
+      const why = 'The service takes no more requests now. Try again.';
+      throw new Refusal(503, why, { code: 'service_rate_limited' }, Math.ceil(pauseMs / 1_000));
     }
+    const answer = await relay({ service }, name, argument);
+    // A 429 that names no time may be about this record alone.
+    if (answer.retryAfterMs !== undefined) {
+      pausedUntilMs = Math.max(pausedUntilMs, monotonicMs() + answer.retryAfterMs);
+    }
+    return answer;
   };
 
   return {

@@ -22,6 +22,7 @@ describe('a service whose answers are not what its interface shows', () => {
   let client: ServiceClient;
   let tested: GatewayUnderTest;
   let answer: Scripted;
+  let monotonicMs = 0;
   beforeAll(async () => {
     service = await serveHttp((response) =>
       response
@@ -31,10 +32,14 @@ describe('a service whose answers are not what its interface shows', () => {
     client = createServiceClient({ baseUrl: service.url, token: () => Promise.resolve(TOKEN), maxAnswerBytes: 10_000 });
     tested = await gatewayUnderTest({
       env: { GATEWAY_TOKENS: `root:admin:${ADMIN}` },
-      gateway: { service: accessOf(client, TOKEN) },
+      gateway: { service: accessOf(client, TOKEN), monotonicMs: () => monotonicMs },
     });
   });
-  beforeEach(() => void service.seen.splice(0));
+  beforeEach(() => {
+    service.seen.splice(0);
+    // A pause that the service named in the test before is over.
+    monotonicMs += 60_000;
+  });
   afterAll(async () => {
     await tested.close();
     client.close();
@@ -93,6 +98,31 @@ describe('a service whose answers are not what its interface shows', () => {
       }
     },
   );
+
+  it.each([
+    ['its Retry-After', { headers: { 'retry-after': '7' }, body: '{"success":false,"message":"Slow down"}' }],
+    ['its body', { body: '{"success":false,"message":"Slow down","data":{"retryAfter":7}}' }],
+  ])('is asked for no record and no quote for as long as a 429 names in %s', async (_where, limited) => {
+    const ok = { status: 200, body: '{"success":true,"data":{}}' };
+    const quote = () => ask(PATHS.quote, ok, { method: 'POST', body: JSON.stringify(QUOTE_BODY) });
+    expect(await ask(read, { status: 429, ...limited })).toMatchObject({ status: 429, text: limited.body });
+    monotonicMs += 5_500;
+    for (const refused of [await ask(read, ok), await quote()]) {
+      expect(refused.status).toBe(503);
+      expect(JSON.parse(refused.text)).toMatchObject({ towline: { by: 'gateway', code: 'service_rate_limited' } });
+      expect(refused.headers.get('retry-after')).toBe('2');
+    }
+    expect(service.seen).toHaveLength(1);
+    monotonicMs += 1_500;
+    expect([(await ask(read, ok)).status, (await quote()).status]).toEqual([200, 200]);
+    expect(service.seen).toHaveLength(3);
+  });
+
+  it('is asked again at once after a 429 that names no time', async () => {
+    const body = '{"success":false,"message":"Slow down"}';
+    for (const _ of [1, 2]) expect(await ask(read, { status: 429, body })).toMatchObject({ status: 429, text: body });
+    expect(service.seen).toHaveLength(2);
+  });
 
   it('keeps its content type, and is no page of ours', async () => {
     const page = { status: 502, type: 'text/html; charset=utf-8', body: '<h1>Bad gateway</h1>' };

@@ -1,28 +1,19 @@
 import { expect, test } from '@jest/globals';
 import { createServiceReads } from '../../../src/gateway/proxy/service-reads.js';
-import { RateLimitedError, type RelayedAnswer } from '../../../src/service-client/index.js';
+import type { RelayedAnswer } from '../../../src/service-client/index.js';
 
 const ANSWER: RelayedAnswer = { httpStatus: 200, headers: {}, bytes: new Uint8Array(), data: {} };
 
 /** Reads of a service that answers when it is told to. */
 function reading() {
   const at = { nowMs: 0 };
-  const asked: ((how: () => RelayedAnswer) => void)[] = [];
-  const relay = () =>
-    new Promise<RelayedAnswer>((resolve, reject) => {
-      asked.push((how) => {
-        try {
-          resolve(how());
-        } catch (error) {
-          reject(error);
-        }
-      });
-    });
+  const asked: ((answer: RelayedAnswer) => void)[] = [];
+  const relay = () => new Promise<RelayedAnswer>((resolve) => void asked.push(resolve));
   const reads = createServiceReads({ client: { relay } }, () => at.nowMs);
   const read = (caller: string, reference: string) => reads.read({ name: caller }, 'getOfframp', reference);
   const quote = (caller: string) => reads.quote({ name: caller }, {});
-  const answerAll = async (how = () => ANSWER) => {
-    for (const answer of asked.splice(0)) answer(how);
+  const answerAll = async () => {
+    for (const answer of asked.splice(0)) answer(ANSWER);
     await new Promise((resolve) => setImmediate(resolve));
   };
   return { at, asked, read, quote, answerAll };
@@ -52,22 +43,6 @@ test('one name that reads without end has a share, and others read on', async ()
   at.nowMs += 1_000;
   for (let n = 0; n < 100; n += 1) read('greedy', `h-${n}`).catch(() => undefined);
   expect(asked).toHaveLength(20);
-});
-
-test('once the service turns the account away, nothing is read from it until the time that it named', async () => {
-  const { at, asked, read, answerAll } = reading();
-  const first = read('shop', 'a').catch((error: unknown) => error);
-  await answerAll(() => {
-    throw new RateLimitedError('getOfframp', 30_000);
-  });
-  const turnedAway = { status: 503, details: { code: 'service_rate_limited' }, retryAfter: 30 };
-  expect(await first).toMatchObject(turnedAway);
-  at.nowMs += 29_999;
-  await expect(read('other', 'b')).rejects.toMatchObject(turnedAway);
-  expect(asked).toEqual([]);
-  at.nowMs += 1;
-  void read('other', 'b');
-  expect(asked).toHaveLength(1);
 });
 
 test('one name that asks for quotes without end has its share of the reads', async () => {
