@@ -43,6 +43,7 @@ export interface ContradictedFlow {
 export interface ContradictionList {
   /** The latest first. */
   readonly flows: readonly ContradictedFlow[];
+  readonly next: string | null;
 }
 
 /** An order that one person gave, and another one has to confirm. */
@@ -66,6 +67,7 @@ export interface ProposedOrder {
 export interface ProposalList {
   /** The oldest first. One whose flow has moved on since is void: the flow shows none then. */
   readonly proposals: readonly ListedProposal[];
+  readonly next: string | null;
 }
 export type ListedProposal = Pick<ProposedOrder, 'action' | 'by' | 'at' | 'expiresAt'> & { readonly flowId: string };
 

@@ -145,6 +145,8 @@ export interface InboxStore extends UnprovenInbox, MatchingInbox {
   ): Promise<InboxRow | undefined>;
 
   get(id: string): Promise<InboxRow | undefined>;
+  /** What these events say, and why they are trusted, by their ids: nothing is decrypted. */
+  labelsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Pick<InboxRow, 'status' | 'proof'>>>;
   list(query: InboxQuery): Promise<readonly InboxRow[]>;
   /** Rows per state, for invariants and metrics; `repeats` sums the duplicates, `dropped` counts the deleted rows. */
   counts(): Promise<{

@@ -1,5 +1,7 @@
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { contentOfMatterId, isContradiction, type MatterContent } from '../protocol/matters.js';
 import { readable, type SealedJson } from './store-key.js';
+import { BEGUN_BY, type PageOfFlows } from './sql-audit.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row, SqlBlob } from './sql-message.js';
 import { isoTime, systemClock } from '../clock.js';
@@ -50,13 +52,17 @@ export interface MatterStore {
   countOpen(): Promise<number>;
   /** The contradictions of these flows, by flow id, oldest first. */
   contradictionsOf(flowIds: readonly string[]): Promise<ReadonlyMap<string, readonly Contradiction[]>>;
-  /** Flows with a contradiction, the latest first: those that wait for a person, or all. */
-  contradictedFlows(which: 'open' | 'all', most: number): Promise<readonly string[]>;
+  /** Those of these flows that have one. */
+  contradictedAmong(flowIds: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Flows with a contradiction, the latest first: those that wait for a person, or all. A page begins after a flow. */
+  contradictedFlows(which: 'open' | 'all', page: PageOfFlows): Promise<readonly string[]>;
   /** Resolves the contradictions of a flow. @returns false if none is open */
   acknowledge(flowId: string, by: string): Promise<boolean>;
   /** Deletes matters that were resolved before that moment, but no contradiction: a flow shows its own for ever. */
   purge(before: Date): Promise<void>;
 }
+
+const OPENED_AT_ONCE = 50;
 
 /** The place that the content of a matter is bound to. */
 export const matterPlace = (id: string): readonly string[] => ['matters', id, 'content'];
@@ -140,7 +146,9 @@ export function createSqlMatters(deps: {
       const sql = `SELECT * FROM matters WHERE flow_id IN (SELECT value FROM ${db.dialect.elements}(?))
                    ORDER BY opened_at, id`;
       const [rows] = await db.read([{ sql, params: [JSON.stringify(flowIds)] }]);
-      for (const row of rows?.rows ?? []) {
+      for (const [opened, row] of (rows?.rows ?? []).entries()) {
+        // Other requests go on while the contents of a long list are opened.
+        if (opened > 0 && opened % OPENED_AT_ONCE === 0) await turnOfLoop();
         const { content, resolvedAtMs } = toMatter(row);
         const by = row['acknowledged_by'] === null ? '' : text(row, 'acknowledged_by');
         const acknowledged = resolvedAtMs === undefined ? null : { at: new Date(resolvedAtMs).toISOString(), by };
@@ -150,10 +158,24 @@ export function createSqlMatters(deps: {
       return found;
     },
 
-    async contradictedFlows(which, most) {
-      const sql = `SELECT flow_id FROM matters WHERE flow_id IS NOT NULL ${which === 'open' ? 'AND resolved_at = 0' : ''}
-                   GROUP BY flow_id ORDER BY MAX(opened_at) DESC, flow_id LIMIT ?`;
-      const [found] = await db.read([{ sql, params: [most] }]);
+    async contradictedAmong(flowIds) {
+      const sql = `SELECT DISTINCT flow_id FROM matters
+                   WHERE flow_id IN (SELECT value FROM ${db.dialect.elements}(?))`;
+      const [found] = flowIds.length === 0 ? [] : await db.read([{ sql, params: [JSON.stringify(flowIds)] }]);
+      return new Set((found?.rows ?? []).map((row) => text(row, 'flow_id')));
+    },
+
+    async contradictedFlows(which, { limit, after, begunBy }) {
+      const isOpen = which === 'open' ? 'AND resolved_at = 0' : '';
+      const isOfName = begunBy === undefined ? '' : `AND ${BEGUN_BY('matters')}`;
+      // That flow may have been acknowledged since.
+      const last = `(SELECT MAX(opened_at) FROM matters AS last WHERE last.flow_id = ?)`;
+      const isAfter = `HAVING MAX(opened_at) < ${last} OR (MAX(opened_at) = ${last} AND flow_id > ?)`;
+      const sql = `SELECT flow_id FROM matters WHERE flow_id IS NOT NULL ${isOpen} ${isOfName}
+                   GROUP BY flow_id ${after === undefined ? '' : isAfter}
+                   ORDER BY MAX(opened_at) DESC, flow_id LIMIT ?`;
+      const params = [begunBy, begunBy, after, after, after, limit].filter((value) => value !== undefined);
+      const [found] = await db.read([{ sql, params }]);
       return (found?.rows ?? []).map((row) => text(row, 'flow_id'));
     },
 

@@ -1,5 +1,6 @@
 import { proposedMatterId } from '../protocol/matters.js';
 import type { MatterStore } from './matters.js';
+import { BEGUN_BY, type PageOfFlows } from './sql-audit.js';
 import { integer, text, turnOf, type SqlConnection } from './sql-connection.js';
 import type { Row, SqlBlob } from './sql-message.js';
 import { readable, type SealedJson } from './store-key.js';
@@ -28,9 +29,12 @@ export interface Proposal extends ProposalKey {
   readonly confirmedBy: string | null;
 }
 
+/** As lists show it: nothing of it is sealed. */
+export type OpenProposal = Omit<Proposal, 'choice' | 'note' | 'confirmedBy'>;
+
 export interface ProposalStore {
-  /** Those that have not expired, the oldest first: of these flows, or of all. A flow may have moved on since. */
-  open(of: { readonly flowIds: readonly string[] } | { readonly most: number }): Promise<readonly Proposal[]>;
+  /** Those that have not expired, the oldest first: of these flows, or a page of all. A flow may have moved on since. */
+  open(of: { readonly flowIds: readonly string[] } | PageOfFlows): Promise<readonly OpenProposal[]>;
   /** Undefined if there is none, or it has expired. */
   get(key: ProposalKey): Promise<Proposal | undefined>;
   /** Proposes it, unless one for the same subject is open: returns the one that is. */
@@ -74,6 +78,18 @@ export function withNotices(proposals: ProposalStore, matters: Pick<MatterStore,
   };
 }
 
+const OPEN_PROPOSAL = 'flow_id, topic, id, subject, action, proposed_by, proposed_at, expires_at';
+const openProposalOf = (row: Row): OpenProposal => ({
+  flowId: text(row, 'flow_id'),
+  topic: text(row, 'topic'),
+  id: text(row, 'id'),
+  subject: text(row, 'subject'),
+  action: text(row, 'action'),
+  by: text(row, 'proposed_by'),
+  at: new Date(integer(row, 'proposed_at')).toISOString(),
+  expiresAt: new Date(integer(row, 'expires_at')).toISOString(),
+});
+
 /** Each method is one transaction, and confirming one compare-and-set in it. */
 export function createSqlProposals(deps: {
   readonly db: SqlConnection;
@@ -84,26 +100,28 @@ export function createSqlProposals(deps: {
 
   const proposalOf = (row: Row | undefined): Proposal | undefined => {
     if (row === undefined) return undefined;
-    const [flowId, topic] = [text(row, 'flow_id'), text(row, 'topic')];
     const said = readable(() => ({
       note: String(sealed.open(proposalPlace(row), row['note'] as SqlBlob)),
       choice: JSON.parse(text(row, 'choice')) as Proposal['choice'],
     }));
     const isConfirmed = row['confirmed_by'] != null && integer(row, 'confirmed_at') > now() - CARRIED_OUT_WITHIN_MS;
     return {
-      flowId,
-      topic,
-      id: text(row, 'id'),
-      subject: text(row, 'subject'),
-      action: text(row, 'action'),
+      ...openProposalOf(row),
       choice: said?.choice ?? {},
-      by: text(row, 'proposed_by'),
       note: said?.note ?? null,
-      at: new Date(integer(row, 'proposed_at')).toISOString(),
-      expiresAt: new Date(integer(row, 'expires_at')).toISOString(),
       confirmedBy: isConfirmed ? text(row, 'confirmed_by') : null,
     };
   };
+  const ofFlows = (flowIds: readonly string[]) => ({
+    and: `AND flow_id IN (SELECT value FROM ${db.dialect.elements}(?))`,
+    limit: '',
+    params: [JSON.stringify(flowIds)],
+  });
+  const partsOf = ({ limit, after, begunBy }: PageOfFlows) => ({
+    and: `${after === undefined ? '' : 'AND id > ?'} ${begunBy === undefined ? '' : `AND ${BEGUN_BY('proposals')}`}`,
+    limit: 'LIMIT ?',
+    params: [after, begunBy, begunBy, limit].filter((value) => value !== undefined),
+  });
   const select = ({ flowId, topic }: ProposalKey) => ({
     sql: `SELECT * FROM proposals WHERE flow_id = ? AND topic = ? AND expires_at > ?`,
     params: [flowId, topic, now()],
@@ -116,11 +134,11 @@ export function createSqlProposals(deps: {
     },
 
     async open(of) {
-      const isAll = 'most' in of;
-      const filter = isAll ? '' : `AND flow_id IN (SELECT value FROM ${db.dialect.elements}(?))`;
-      const sql = `SELECT * FROM proposals WHERE expires_at > ? ${filter} ORDER BY proposed_at, id ${isAll ? 'LIMIT ?' : ''}`;
-      const [found] = await db.read([{ sql, params: [now(), isAll ? of.most : JSON.stringify(of.flowIds)] }]);
-      return (found?.rows ?? []).flatMap((row) => proposalOf(row) ?? []);
+      const { and, limit, params } = 'limit' in of ? partsOf(of) : ofFlows(of.flowIds);
+      // The order of their ids is that of their making.
+      const sql = `SELECT ${OPEN_PROPOSAL} FROM proposals WHERE expires_at > ? ${and} ORDER BY id ${limit}`;
+      const [found] = await db.read([{ sql, params: [now(), ...params] }]);
+      return (found?.rows ?? []).map(openProposalOf);
     },
 
     async propose({ flowId, topic, id, subject, action, choice, by, note }, lifeMs) {

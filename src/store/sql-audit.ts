@@ -186,6 +186,23 @@ export function createSqlAudit(deps: SqlAuditDeps): AuditStore {
   };
 }
 
+/** A page of a list of flows. */
+export interface PageOfFlows {
+  readonly limit: number;
+  /** What the last row of the page before is named by. */
+  readonly after?: string | undefined;
+  /** Of the flows that this name started or was given: some may be another's since. @default all */
+  readonly begunBy?: string | undefined;
+}
+
+/**
+ * A condition on a table's column `flow_id`; two parameters, both the name. By the index of the flow, which has few entries:
+ * a name may have started any number.
+ */
+export const BEGUN_BY = (table: 'proposals' | 'matters'): string => `EXISTS (SELECT 1 FROM audit
+  WHERE audit.flow_id = ${table}.flow_id AND ((audit.kind || '' = 'start' AND audit.actor || '' = ?)
+    OR (audit.kind || '' = 'give' AND audit.subject || '' = ?)))`;
+
 const isUnproven = (row: Row): boolean => row['means'] === 'unproven';
 
 /** Of the entries of one flow: starts that were not refused, and gifts. */

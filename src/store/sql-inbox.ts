@@ -184,6 +184,13 @@ export function createSqlInbox(deps: {
       return rows(found).map(toRow)[0];
     },
 
+    async labelsOf(ids) {
+      const sql = `SELECT id, status, proof FROM inbox WHERE id IN (SELECT value FROM ${db.dialect.elements}(?))`;
+      const [found] = ids.length === 0 ? [] : await db.read([{ sql, params: [JSON.stringify(ids)] }]);
+      const labelled = rows(found) as unknown as readonly Pick<StoredEvent, 'id' | 'status' | 'proof'>[];
+      return new Map(labelled.map(({ id, status, proof }) => [id, { status, proof }]));
+    },
+
     async list({ flowId, state, trusted, limit, after, bodies = true }) {
       const where: string[] = [];
       const params: SqlValue[] = [];

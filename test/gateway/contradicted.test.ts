@@ -55,7 +55,7 @@ describe('a flow that something contradicts after its end', () => {
       body: { contradicted: { evidence, acknowledged: { by: 'dev' } } },
     });
     expect((await stack.post(`${path}/acknowledge`, { note: 'again' })).status).toBe(409);
-    expect((await stack.get('/contradictions')).body).toEqual({ flows: [] });
+    expect((await stack.get('/contradictions')).body).toEqual({ flows: [], next: null });
     expect((await stack.get('/contradictions?state=all')).body).toMatchObject({ flows: [{ flowId }] });
     expect((await stack.get(`/audit?flow=${encodeURIComponent(flowId)}`)).body).toMatchObject({
       entries: expect.arrayContaining([

@@ -99,7 +99,7 @@ describe('lists of the gateway', () => {
       return { flowId, runId, status: 'TERMINATED', state: 'parked', money: {}, startedAt: new Date(0) } as FlowFacts;
     };
     const none = () => Promise.resolve([]);
-    const matters = { contradictionsOf: () => Promise.resolve(new Map()) };
+    const matters = { contradictedAmong: () => Promise.resolve(new Set()) };
     const store = { claims: { ofFlow: none }, inbox: { list: none }, matters, proposals: { open: none } };
     const takePage = () => undefined;
     const tokens = { owners };

@@ -54,7 +54,7 @@ describe('a request whose caller hangs up', () => {
     async (path) => {
       const { server, tokens, listen, headersOf } = bareServer('flows', 'ann');
       const underWay: (() => void)[] = [];
-      server.get(path, async (request, reply) => {
+      server.get(path, { config: { isList: true } }, async (request, reply) => {
         await tokens.require(request, 'view');
         await new Promise<void>((resolve) => underWay.push(resolve));
         return reply.send({});

@@ -219,8 +219,8 @@ describe('the notifier', () => {
     expect((await store.matters.contradictionsOf([flowId, 'offramp/b'])).get(flowId)).toMatchObject([
       { content: alarm, acknowledged: { by: 'ann' } },
     ]);
-    expect(await store.matters.contradictedFlows('open', 10)).toEqual([]);
-    expect(await store.matters.contradictedFlows('all', 10)).toEqual([flowId]);
+    expect(await store.matters.contradictedFlows('open', { limit: 10 })).toEqual([]);
+    expect(await store.matters.contradictedFlows('all', { limit: 10 })).toEqual([flowId]);
   });
 });
 

@@ -6,22 +6,29 @@ type Kept = Pick<Store, 'matters' | 'inbox'>;
 
 /** Null: nothing that came after the flow says otherwise. */
 export async function contradictedJson(store: Kept, flowId: string): Promise<ContradictedJson | null> {
-  const found = (await store.matters.contradictionsOf([flowId])).get(flowId);
-  return found === undefined ? null : contradictionsJson(store, found);
+  return (await contradictionsJson(store, [flowId])).get(flowId) ?? null;
 }
 
-/** With what each event says. */
+/** Of each of these flows that something contradicts, with what each event says. */
 export async function contradictionsJson(
-  { inbox }: Pick<Kept, 'inbox'>,
+  { matters, inbox }: Kept,
+  flowIds: readonly string[],
+): Promise<ReadonlyMap<string, ContradictedJson>> {
+  const found = [...(await matters.contradictionsOf(flowIds))];
+  const eventIds = found.flatMap(([, ofFlow]) => ofFlow.flatMap(({ content }) => content.eventId ?? []));
+  const labels = await inbox.labelsOf(eventIds);
+  return new Map(found.map(([flowId, ofFlow]) => [flowId, jsonOf(ofFlow, labels)]));
+}
+
+function jsonOf(
   found: readonly Contradiction[],
-): Promise<ContradictedJson> {
-  const evidence = await Promise.all(
-    found.map(async ({ content }): Promise<ContradictionJson> => {
-      const { kind, since: at, ended = null, eventId = null, operation = null } = content;
-      const event = eventId === null ? undefined : await inbox.get(eventId);
-      return { kind, at, ended, eventId, status: event?.status ?? null, proof: event?.proof ?? null, operation };
-    }),
-  );
+  labels: Awaited<ReturnType<Kept['inbox']['labelsOf']>>,
+): ContradictedJson {
+  const evidence = found.map(({ content }): ContradictionJson => {
+    const { kind, since: at, ended = null, eventId = null, operation = null } = content;
+    const { status = null, proof = null } = labels.get(eventId ?? '') ?? {};
+    return { kind, at, ended, eventId, status, proof, operation };
+  });
   const isOpen = found.some(({ acknowledged }) => acknowledged === null);
   return {
     since: evidence[0]?.at ?? '',

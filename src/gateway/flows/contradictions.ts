@@ -4,6 +4,7 @@ import type { ContradictedFlow, ContradictionList } from '../../protocol/gateway
 import { whoIs } from '../http/bearer-token.js';
 import { addressOf, FlowParams } from '../http/flow-path.js';
 import type { MembersOf } from '../http/openapi.js';
+import { readCharged } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import { contradicted, Flow, shownFlow } from './address.js';
@@ -15,17 +16,19 @@ import { note } from './orders.js';
 const ListQuery = z.strictObject({
   state: z.enum(['open', 'all']).default('open').meta({ description: '`open`: those that wait for a person.' }),
   limit: z.coerce.number().int().min(1).max(500).default(100),
+  after: z.string().max(200).optional().meta({ description: '`next` of the page before.' }),
 });
 
 const Contradictions = z.object({
   flows: z.array(z.object({ flowId: z.string(), contradicted: contradicted() } satisfies MembersOf<ContradictedFlow>)),
+  next: z.string().nullable().meta({ description: '`after` of the next page.' }),
 } satisfies MembersOf<ContradictionList>);
 
 const AcknowledgeBody = z.strictObject({ note: note().min(1, 'must say why') });
 
 /** Flows that something contradicts, and the order of a person who has seen to it. */
 export function addContradictionRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
-  const { store, tokens, logger } = deps;
+  const { store, tokens, logger, takePage } = deps;
   addRoute(
     server,
     tokens,
@@ -39,15 +42,21 @@ export function addContradictionRoutes(server: FastifyInstance, deps: FlowOperat
       query: ListQuery,
       answers: { 200: { says: 'Flows, the latest contradiction first.', schema: { Contradictions } } },
     },
-    async ({ caller, query: { state, limit } }): Promise<ContradictionList> => {
-      const flows = (await store.matters.contradictedFlows(state, limit)).map((flowId) => ({ flowId }));
-      const theirs = await tokens.owners.theirs(caller, 'view', flows);
-      const found = await store.matters.contradictionsOf(theirs.map(({ flowId }) => flowId));
-      const shown = theirs.map(async ({ flowId }) => ({
-        flowId,
-        contradicted: await contradictionsJson(store, found.get(flowId) ?? []),
-      }));
-      return { flows: await Promise.all(shown) };
+    async ({ caller, query: { state, limit, after } }): Promise<ContradictionList> => {
+      const begunBy = tokens.owners.isForAll(caller, 'view') ? undefined : caller.name;
+      const flowIds = await readCharged(takePage, caller.name, limit, () =>
+        store.matters.contradictedFlows(state, { limit, after, begunBy }),
+      );
+      const page = flowIds.map((flowId) => ({ flowId }));
+      const theirs = (await tokens.owners.theirs(caller, 'view', page)).map(({ flowId }) => flowId);
+      const found = await contradictionsJson(store, theirs);
+      return {
+        flows: theirs.flatMap((flowId) => {
+          const shown = found.get(flowId);
+          return shown === undefined ? [] : [{ flowId, contradicted: shown }];
+        }),
+        next: flowIds.length === limit ? (flowIds.at(-1) ?? null) : null,
+      };
     },
   );
   addRoute(

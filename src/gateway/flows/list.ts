@@ -121,7 +121,7 @@ async function withMarks(
   if (flows.length === 0) return flows;
   const flowIds = flows.map(({ flowId }) => flowId);
   const [contradictions, proposals] = await Promise.all([
-    store.matters.contradictionsOf(flowIds),
+    store.matters.contradictedAmong(flowIds),
     store.proposals.open({ flowIds }),
   ]);
   return flows.map((flow) => {

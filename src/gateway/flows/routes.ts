@@ -6,6 +6,7 @@ import type { MembersOf } from '../http/openapi.js';
 import type { Asker } from '../../temporal/questions.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { whenAnswered } from '../http/places.js';
+import { readCharged } from '../http/rate-limit.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import { Flow, shownFlow, withoutOwnCallbacks } from './address.js';
@@ -28,7 +29,10 @@ const FlowAnswers = z.object({
   ),
 } satisfies MembersOf<ServiceAnswers>);
 
-const MOST_PROPOSALS = 200;
+const ProposalsQuery = z.strictObject({
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+  after: z.string().max(80).optional().meta({ description: '`next` of the page before.' }),
+});
 const Proposals = z.object({
   proposals: z.array(
     z.object({
@@ -39,6 +43,7 @@ const Proposals = z.object({
       expiresAt: z.iso.datetime(),
     } satisfies MembersOf<ListedProposal>),
   ),
+  next: z.string().nullable().meta({ description: '`after` of the next page.' }),
 } satisfies MembersOf<ProposalList>);
 
 const WaitQuery = z.strictObject({ timeoutSeconds: z.coerce.number().min(0).max(300).default(30) });
@@ -122,13 +127,17 @@ export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps):
       path: '/proposals',
       operationId: 'listProposals',
       summary: 'Lists orders that wait for a second person.',
+      query: ProposalsQuery,
       answers: { 200: { says: 'Orders, the oldest first.', schema: { Proposals } } },
     },
-    async ({ caller }): Promise<ProposalList> => {
-      const open = await deps.store.proposals.open({ most: MOST_PROPOSALS });
+    async ({ caller, query: { limit, after } }): Promise<ProposalList> => {
+      const begunBy = tokens.owners.isForAll(caller, 'view') ? undefined : caller.name;
+      const open = await readCharged(deps.takePage, caller.name, limit, () =>
+        deps.store.proposals.open({ limit, after, begunBy }),
+      );
       const theirs = await tokens.owners.theirs(caller, 'view', open);
       const proposals = theirs.map(({ flowId, action, by, at, expiresAt }) => ({ flowId, action, by, at, expiresAt }));
-      return { proposals };
+      return { proposals, next: open.length === limit ? (open.at(-1)?.id ?? null) : null };
     },
   );
   addOrderRoutes(server, deps);

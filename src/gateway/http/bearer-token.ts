@@ -56,7 +56,6 @@ const PLACES = { what: 'requests', most: 4_096 };
 const OF_TOKEN = { orders: 1_024, reads: 768 };
 /** One token may have 16 of them open, if it reads nothing else. */
 const UNITS_OF_LIST = 48;
-const LIST = /^\/(flows|events|callbacks|audit)$|\/events$/;
 
 /** Of those who log in. */
 const MOST_GOOD = 10_000;
@@ -96,10 +95,10 @@ export function createTokenCheck({
   function count(request: FastifyRequest, name: string): void {
     knownNetworks.add(request.ip);
     ofKnown.take(name);
-    const path = request.routeOptions.url ?? '';
+    const { url, config } = request.routeOptions;
     // Readers of flows must not be able to blind the monitoring.
-    const isRead = request.method === 'GET' && path !== '/metrics';
-    const units = isRead && LIST.test(path) ? UNITS_OF_LIST : 1;
+    const isRead = request.method === 'GET' && url !== '/metrics';
+    const units = config.isList === true ? UNITS_OF_LIST : 1;
     const share = isRead ? OF_TOKEN.reads : OF_TOKEN.orders;
     whenOver(request, places.take({ [name]: share }, { units, leavesRoom: isRead }).free);
   }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Permission } from '../../protocol/permissions.js';
 import type { Caller, TokenCheck } from './bearer-token.js';
 import { flowAddress, NO_SUCH_KIND, parseBody } from './flow-path.js';
@@ -11,6 +11,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The answer is a file of ours, which contains nothing that a caller sent. */
     isOurFile?: boolean;
+    /** It answers with a list, which costs more than most requests. */
+    isList?: boolean;
     /** It says whether the process is ready: that it is not is no line of the log, since anyone may ask without end. */
     isProbe?: boolean;
     /** Its entry in `/openapi.json`. Absent: the route is for machines that know it (Temporal's UI, Prometheus). */
@@ -37,8 +39,10 @@ export interface RouteRequest<Params extends z.ZodObject, Query extends z.ZodTyp
 
 /** Path, method and document entry of a route that checks its callers and bodies by itself. */
 export function routeOptions<Body extends z.ZodType>(route: Route<z.ZodObject, z.ZodType, Body>) {
-  const { method, path: url, permission } = route;
-  return { method, url, config: { permission, reference: () => describeRoute(route as AnyRoute) } };
+  const { method, path: url, permission, query } = route;
+  // A list of any length has a limit.
+  const isList = query instanceof z.ZodObject && 'limit' in query.shape;
+  return { method, url, config: { permission, isList, reference: () => describeRoute(route as AnyRoute) } };
 }
 
 /**

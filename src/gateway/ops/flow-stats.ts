@@ -180,7 +180,7 @@ const MOST_CONTRADICTED = 1_000;
 
 /** How the contradicted flows had ended. */
 async function contradictedEnds({ matters }: Pick<Store, 'matters'>): Promise<readonly Decided[]> {
-  const flowIds = await matters.contradictedFlows('all', MOST_CONTRADICTED);
+  const flowIds = await matters.contradictedFlows('all', { limit: MOST_CONTRADICTED });
   const found = await matters.contradictionsOf(flowIds);
   return flowIds.map((flowId) => ({
     kind: parseFlowId(flowId)?.kind,

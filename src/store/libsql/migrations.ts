@@ -106,6 +106,7 @@ const proposals = [
      confirmed_at INTEGER,
      PRIMARY KEY (flow_id, topic)
    ) STRICT`,
+  `CREATE INDEX proposals_open ON proposals (expires_at)`,
 ];
 
 const inbox = [

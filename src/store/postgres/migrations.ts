@@ -110,6 +110,7 @@ const proposals = [
      confirmed_at BIGINT,
      PRIMARY KEY (flow_id, topic)
    )`,
+  `CREATE INDEX proposals_open ON proposals (expires_at)`,
 ];
 
 const inbox = [

@@ -63,10 +63,12 @@ export function ParkedPage() {
 
 /** Orders that wait for a second person. */
 export function ProposalsPage({ me }) {
-  const { data, problem } = useLive(() => call('GET', '/proposals'), EVERY_MS, []);
+  const { data, problem } = useLive(() => call('GET', '/proposals?limit=500'), EVERY_MS, []);
   return html`<${Heading}>Waiting for a second person<//>
     <${Problem} problem=${problem} />
-    <p role="status">${data === undefined ? 'Loading' : data.proposals.length === 0 ? 'No order waits.' : ''}</p>
+    <p role="status">
+      ${data === undefined ? 'Loading' : data.proposals.length === 0 ? 'No order waits.' : data.next ? 'The oldest 500.' : ''}
+    </p>
     <ul class="rows">
       ${data?.proposals.map(
         ({ flowId, action, by, expiresAt }) =>
@@ -83,7 +85,7 @@ export function ProposalsPage({ me }) {
 /** Flows that ended, and of which something that came afterwards says otherwise. */
 export function ContradictionsPage() {
   const [state, setState] = useState('open');
-  const { data, problem } = useLive(() => call('GET', `/contradictions?state=${state}`), EVERY_MS, [state]);
+  const { data, problem } = useLive(() => call('GET', `/contradictions?limit=500&state=${state}`), EVERY_MS, [state]);
   return html`<${Heading}>Contradictions<//>
     <p>
       These flows ended, and a proven event or an answer that came later says otherwise. Each waits for a person who
@@ -101,7 +103,9 @@ export function ContradictionsPage() {
       />
     </form>
     <${Problem} problem=${problem} />
-    <p role="status">${data === undefined ? 'Loading' : data.flows.length === 0 ? 'There are none.' : ''}</p>
+    <p role="status">
+      ${data === undefined ? 'Loading' : data.flows.length === 0 ? 'There are none.' : data.next ? 'The latest 500.' : ''}
+    </p>
     <ul class="rows">
       ${data?.flows.map(
         ({ flowId, contradicted: { since, evidence, acknowledged } }) =>
