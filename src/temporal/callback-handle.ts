@@ -36,7 +36,7 @@ export interface ListedCallbacks {
 
 type ResendOutcome = 'ordered' | 'not-found' | 'no-answer';
 
-/** Which of some deliveries are listed. Of 2,000 at most, newest first. */
+/** Which of some deliveries are listed. Called for each page that was read: ten at most, of 200 each, newest first. */
 export type KeepListed = (some: readonly ListedCallbacks[]) => Promise<readonly ListedCallbacks[]>;
 
 export interface CallbackHandles {
@@ -64,7 +64,7 @@ export const UNDELIVERED_CALLBACKS = `${OPEN} AND ${STATE_ATTRIBUTE} = '${UNDELI
 
 const PAGE_SIZE = 500;
 const MOST_ASKED = 200;
-const MOST_KEPT_FROM = 2_000;
+export const MOST_KEPT_PAGES = 10;
 const ASKED_AT_ONCE = 8;
 
 export function createCallbackHandles(
@@ -123,17 +123,25 @@ export function createCallbackHandles(
       }),
     );
 
-  async function list(query: string, limit: number): Promise<readonly ListedCallbacks[]> {
-    const listed: ListedCallbacks[] = [];
+  /** Each page when it is needed. */
+  async function* pagesOf(query: string, size: number): AsyncGenerator<readonly ListedCallbacks[]> {
+    let page: ListedCallbacks[] = [];
     for await (const { workflowId, startTime } of client.workflow.list({
       query,
-      pageSize: Math.min(limit, PAGE_SIZE),
+      pageSize: Math.min(size, PAGE_SIZE),
     })) {
       const flowId = flowIdOfCallbacks(workflowId);
-      if (flowId !== undefined) listed.push({ flowId, startedAt: startTime });
-      if (listed.length >= limit) break;
+      if (flowId !== undefined) page.push({ flowId, startedAt: startTime });
+      if (page.length < size) continue;
+      yield page;
+      page = [];
     }
-    return listed;
+    if (page.length > 0) yield page;
+  }
+
+  async function list(query: string, limit: number): Promise<readonly ListedCallbacks[]> {
+    for await (const page of pagesOf(query, limit)) return page;
+    return [];
   }
 
   return {
@@ -160,10 +168,12 @@ export function createCallbackHandles(
     async list(which, limit, keep) {
       const query = which === 'open' ? OPEN : UNDELIVERED_CALLBACKS;
       if (keep === undefined) return list(query, limit);
-      const all = await list(query, MOST_KEPT_FROM);
       const kept: ListedCallbacks[] = [];
-      for (let at = 0; at < all.length && kept.length < limit; at += MOST_ASKED) {
-        kept.push(...(await keep(all.slice(at, at + MOST_ASKED))));
+      let pages = 0;
+      for await (const page of pagesOf(query, MOST_ASKED)) {
+        kept.push(...(await keep(page)));
+        pages += 1;
+        if (kept.length >= limit || pages === MOST_KEPT_PAGES) break;
       }
       return kept.slice(0, limit);
     },

@@ -189,4 +189,34 @@ describe('lists of the gateway', () => {
     expect(looks).toBe(2);
     await server.close();
   });
+
+  it("of callbacks are charged for each 200 among which a name's own were looked for", async () => {
+    const { server, tokens, listen, headersOf } = bareServer('flows', 'ann');
+    let [nowMs, stored, listed] = [0, 2_500, 0];
+    async function* list() {
+      for (const n of times(stored)) {
+        listed += 1;
+        yield { workflowId: `callbacks/onramp/r-${n}`, startTime: new Date(0) };
+      }
+    }
+    const unused = { store: {} as Store, reader: {} as FlowReader, logger: pino({ level: 'silent' }) };
+    addCallbackRoutes(server, {
+      ...unused,
+      tokens,
+      callbacks: createCallbackHandles({ workflow: { list } } as unknown as Client),
+      secrets: () => [],
+      readings: { record: () => Promise.resolve() },
+      monotonicMs: () => nowMs,
+      takePage: createPageLimit(10, () => nowMs),
+    });
+    const url = await listen();
+    const ask = async () => (await fetch(`${url}/callbacks`, { headers: headersOf('ann') })).status;
+    // None of 2,000 is their own: ten pages each, of twenty.
+    expect([await ask(), await ask(), await ask()]).toEqual([200, 200, 429]);
+    expect(listed).toBe(4_000);
+    [nowMs, stored] = [10_000, 0];
+    for (const _ of times(20)) expect(await ask()).toBe(200);
+    expect(await ask()).toBe(429);
+    await server.close();
+  });
 });

@@ -1,7 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { CallbackHandles, CallbackFacts, KeepListed, ListedCallbacks } from '../../temporal/callback-handle.js';
+import {
+  type CallbackHandles,
+  type CallbackFacts,
+  type KeepListed,
+  type ListedCallbacks,
+  MOST_KEPT_PAGES,
+} from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { Asker } from '../../temporal/questions.js';
 import { FLOW_KINDS, FLOW_STATES, parseFlowId } from '../../protocol/vocabulary.js';
@@ -16,7 +22,7 @@ import type {
 import type { Store } from '../../store/store.js';
 import { OF_NO_NAME, secretsOfName } from '../../callbacks/index.js';
 import type { Readings } from '../flows/readings.js';
-import { asOrder, type TokenCheck, whoIs } from '../http/bearer-token.js';
+import { asOrder, type Caller, type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { mayOrder } from '../http/may-order.js';
 import type { TakePages } from '../http/rate-limit.js';
@@ -104,6 +110,21 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
   const { callbacks, reader, store, tokens, logger } = deps;
   const openCircuits = remembered(deps.monotonicMs, () => callbacks.openCircuits(), CIRCUITS_KNOWN_FOR_MS);
 
+  /** Temporal lists those of every name: each page of them is charged. */
+  const ownCallbacks = async (caller: Caller, state: 'undelivered' | 'open', limit: number) => {
+    const giveBack = deps.takePage(caller.name, MOST_KEPT_PAGES);
+    let pages = 0;
+    const keep: KeepListed = (page) => {
+      pages += 1;
+      return tokens.owners.theirs(caller, 'view', page);
+    };
+    try {
+      return await callbacks.list(state, limit, keep);
+    } finally {
+      giveBack(MOST_KEPT_PAGES - Math.max(1, pages));
+    }
+  };
+
   const shown = async (address: FlowAddress, asker: Asker) => {
     const facts = await callbacks.facts(address.flowId, asker);
     if (facts === undefined && (await reader.facts(address.flowId)) === undefined) {
@@ -127,15 +148,12 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       answers: { 200: { says: 'Flows, newest first.', schema: { CallbackList } } },
     },
     async ({ caller, query: { state, limit } }) => {
-      deps.takePage(caller.name);
       // The receivers without an answer are those of all callers.
       const isForAll = tokens.owners.isForAll(caller, 'view');
-      const keep: KeepListed = (some) => tokens.owners.theirs(caller, 'view', some);
-      const [theirs, circuits] = await Promise.all([
-        callbacks.list(state, limit, isForAll ? undefined : keep),
-        isForAll ? openCircuits() : [],
-      ]);
-      return { callbacks: theirs.map(listedJson), openCircuits: circuits };
+      if (!isForAll) return { callbacks: (await ownCallbacks(caller, state, limit)).map(listedJson), openCircuits: [] };
+      deps.takePage(caller.name);
+      const [listed, circuits] = await Promise.all([callbacks.list(state, limit), openCircuits()]);
+      return { callbacks: listed.map(listedJson), openCircuits: circuits };
     },
   );
   addRoute(
