@@ -17,8 +17,8 @@ export interface HealthDeps {
 
 /** The checks behind the probes of all listeners. */
 export interface Readiness {
-  storeWorks(): Promise<Works>;
-  temporalWorks(): Promise<Works>;
+  readonly storeWorks: () => Promise<Works>;
+  readonly temporalWorks: () => Promise<Works>;
 }
 
 const WITHIN_MS = 2_000;
