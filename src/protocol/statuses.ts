@@ -106,13 +106,10 @@ export const ONRAMP_WORDS: StatusMap = {
  * DECLINED may also be the service's word for a duplicate: then what it is about is the second copy of a POST, and says
  * nothing of the first.
  */
-export const withDeclinedOpen = (words: StatusMap): StatusMap =>
-  Object.fromEntries(
-    Object.entries(words).map(([word, meaning]) => [
-      word,
-      /(^|_)DECLINED$/.test(word) && meaning === 'failed' ? 'pending' : meaning,
-    ]),
-  );
+export function classifyWithDeclinedOpen(words: StatusMap, word: string | null): Meaning {
+  const meaning = classifyStatus(words, word);
+  return meaning === 'failed' && word !== null && /(^|_)DECLINED$/.test(word) ? 'pending' : meaning;
+}
 
 export function classifyStatus(words: StatusMap, word: string | null): Meaning {
   return (word !== null && Object.hasOwn(words, word) ? words[word] : undefined) ?? 'pending';

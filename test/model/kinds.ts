@@ -1,8 +1,8 @@
 import { sentOf } from '../../src/protocol/claim-table.js';
 import { isTrusted } from '../../workflows/core/events.js';
 import type { StepName } from '../../workflows/core/known.js';
-import { mayBeSent, view } from '../../workflows/core/view.js';
-import { isBridge, meaningIn, postOf, type Setting, type World } from './world.js';
+import { mayBeSent } from '../../workflows/core/view.js';
+import { isBridge, meaningIn, postOf, viewIn, type Setting, type World } from './world.js';
 
 /** What must hold of an invoice, and of a bridge transfer, besides. */
 
@@ -16,7 +16,7 @@ export function brokenTransfer(setting: Setting, w: World): string | null {
   if (!isBridge(setting)) return null;
   const { known, nowMs } = w;
   const refund = postOf(w, 'refund');
-  const v = view(known, setting.plan, nowMs);
+  const v = viewIn(setting, w);
   const send = known.running.find((step) => step.do === 'send' && step.request === 'refund');
   const isFirst = send !== undefined && sentOf(refund.claim) === 'nothing';
   const says = (word: string): boolean =>
@@ -82,7 +82,9 @@ export function brokenTransferEnd(setting: Setting, w: World): string | null {
 }
 
 /** Of an invoice that is generated, and paid once it is ordered. */
-export function brokenInvoice({ plan }: Setting, { known, nowMs }: World): string | null {
+export function brokenInvoice(setting: Setting, w: World): string | null {
+  const { plan } = setting;
+  const { known, nowMs } = w;
   if (plan.takesPay !== true) return null;
   const { generate, pay } = known.requests;
   if (generate === undefined || pay === undefined) return null;
@@ -91,7 +93,7 @@ export function brokenInvoice({ plan }: Setting, { known, nowMs }: World): strin
   // What was sent before was compared before.
   if (send !== undefined && pay.sent === 'nothing' && generate.compared !== 'ours')
     return `it is paid, and was compared: ${generate.compared}`;
-  const v = view(known, plan, nowMs);
+  const v = viewIn(setting, w);
   const isIdle = known.running.length === 0 && known.orders.every(({ became }) => became !== null);
   const isReported = v.requestPlan.name === 'pay' && v.reporting.length > 0 && v.executed !== 'shown';
   if (isIdle && isReported && v.mismatches.length === 0 && pay.unaskable === null && !mayBeSent(pay))

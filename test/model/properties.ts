@@ -1,10 +1,10 @@
 import { sentOf } from '../../src/protocol/claim-table.js';
-import { classifyStatus, REFUND_INVOICE_NEEDED, type Meaning } from '../../src/protocol/statuses.js';
+import { REFUND_INVOICE_NEEDED, type Meaning } from '../../src/protocol/statuses.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
 import type { Event, StepName } from '../../workflows/core/known.js';
-import { isTrusted, wordsFor } from '../../workflows/core/events.js';
+import { isTrusted, meaningFor } from '../../workflows/core/events.js';
 import { CARD_PAUSE_MS } from '../../workflows/engine/policies.js';
-import { view, mayBeSent, requestOf } from '../../workflows/core/view.js';
+import { mayBeSent, requestOf } from '../../workflows/core/view.js';
 import { isOfCopy } from './here.js';
 import { brokenInvoice, brokenInvoiceEnd, brokenPayOrder, brokenTransfer, brokenTransferEnd, CHECKS } from './kinds.js';
 import {
@@ -18,6 +18,7 @@ import {
   postOf,
   meaningIn,
   requestPlanOf,
+  viewIn,
   type Budget,
   type Setting,
   type World,
@@ -72,8 +73,10 @@ const isRefundAnnounced = ({ events }: World['known']): boolean =>
   events.some((one) => isTrusted(one) && one.event.status === REFUND_INVOICE_NEEDED);
 
 /** Money that is owed, or held for nothing, is a person's to see to. */
-function brokenDebt({ plan }: Setting, { known, nowMs }: World): string | null {
-  const v = view(known, plan, nowMs);
+function brokenDebt(setting: Setting, w: World): string | null {
+  const { plan } = setting;
+  const { known, nowMs } = w;
+  const v = viewIn(setting, w);
   const { request, state, mismatches } = v;
   const isBusy = known.running.some((step) => CHECKS.includes(step.do) || step.order !== undefined);
   const isOurs = v.executed === 'shown' && !request.isOther && v.post.lookup !== 'other' && mismatches.length === 0;
@@ -82,8 +85,8 @@ function brokenDebt({ plan }: Setting, { known, nowMs }: World): string | null {
   const isHeld = state.kind === 'funds-held' && asked !== 'crypto_leg_failed';
   const isFailed = state.kind === 'ended' && state.meaning === 'refund-failed' && asked !== 'refund_failed';
   if (isHeld || isFailed) return `money is owed, and a person is asked: ${asked || 'nothing'}`;
-  const map = wordsFor(plan, v.requestPlan, { ...request, maybeTwice: false });
-  const owesRefund = request.words.some((word) => classifyStatus(map, word) === 'refund-pending');
+  const once = { ...request, maybeTwice: false };
+  const owesRefund = request.words.some((word) => meaningFor(plan, v.requestPlan, once, word) === 'refund-pending');
   const isMade = v.endings.includes('refunded') || v.endings.includes('completed');
   const isForInvoice = asked === 'refund_invoice_ready' || asked === 'refund_invoice_needed';
   if (isForInvoice && isMade) return `a refund was made, and a person is asked: ${asked}`;
@@ -112,9 +115,10 @@ const NEED_TERMS: readonly StepName[] = [
 ];
 
 /** What runs, and should not. */
-function brokenStep(setting: Setting, { known, nowMs }: World): string | null {
+function brokenStep(setting: Setting, w: World): string | null {
   const { plan } = setting;
-  const v = view(known, plan, nowMs);
+  const { known, nowMs } = w;
+  const v = viewIn(setting, w);
   const runs = (...names: readonly StepName[]): boolean => known.running.some((step) => names.includes(step.do));
   const { request } = v;
   if (runs('send') && isElsewhere(setting)) return 'what was made elsewhere is sent';
@@ -170,7 +174,7 @@ function brokenPark(setting: Setting, w: World): string | null {
   const { parked } = known;
   // Of an invalid input nothing can be compared or looked up.
   if (parked === null || known.prepared === null || decision.wakeAtMs === nowMs) return null;
-  const v = view(known, setting.plan, nowMs);
+  const v = viewIn(setting, w);
   // A question stands while it is checked once more.
   const isChecked = known.running.some((step) => CHECKS.includes(step.do));
   const isIdle = !isChecked && known.orders.every(({ became }) => became !== null);
@@ -357,7 +361,7 @@ export function brokenMove(setting: Setting, from: World, to: World): string | n
   const begun = after.known.running.filter(({ id }) => !before.known.running.some((one) => one.id === id));
   if (begun.some((step) => step.do === 'send') && after.nowMs >= after.known.deadlineAtMs)
     return 'a send is begun after the deadline';
-  const v = view(after.known, setting.plan, after.nowMs);
+  const v = viewIn(setting, after);
   const isReadable = v.is.inboxRead || !v.is.inboxAsked;
   if (isNewQuestion && before.known.parked === null && v.postStep.do === 'repeat' && isReadable)
     return 'a person is asked, and the setting allows a repeat';

@@ -128,5 +128,5 @@ export function settingOf(
 ): Setting {
   const plant = worldPlant === undefined ? {} : { worldPlant };
   const how = { isSlow: isSlow === true, isOrderedLater: isOrderedLater === true };
-  return { plan: PLANS[kind], repeat, ...how, book, decided: new Set(), ...plant };
+  return { plan: PLANS[kind], repeat, ...how, book, decided: new Set(), views: new WeakMap(), ...plant };
 }

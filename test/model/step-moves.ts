@@ -1,7 +1,6 @@
 import { closedByOrder, isInTheWay, NO_CLAIM, voidedAll, type ClaimFacts } from '../../src/protocol/claim-table.js';
 import type { LookupSays } from '../../src/protocol/decisions.js';
 import type { PaidResult, Result, Step } from '../../workflows/core/known.js';
-import { view } from '../../workflows/core/view.js';
 import { DEPOSIT_ANSWER, QUOTE } from './bridge.js';
 import type { Here } from './here.js';
 import {
@@ -20,6 +19,7 @@ import {
   type Post,
   type Setting,
   type World,
+  viewIn,
 } from './world.js';
 
 const postsOf = ({ plan }: Setting, w: World): readonly Post[] => plan.requests.map(({ name }) => postOf(w, name));
@@ -369,10 +369,10 @@ function voidAll(here: Here, step: Step): void {
 }
 
 /** Requests whose claims are voided: what was made, and moved nothing, stays. */
-function openOf({ plan }: Setting, w: World, only?: string): readonly string[] {
+function openOf(setting: Setting, w: World, only?: string): readonly string[] {
   if (only !== undefined) return [only];
-  const { over } = view(w.known, plan, w.nowMs);
-  return plan.requests.map(({ name }) => name).filter((name) => !over.includes(name));
+  const { over } = viewIn(setting, w);
+  return setting.plan.requests.map(({ name }) => name).filter((name) => !over.includes(name));
 }
 
 /** What comes after it has never begun. */

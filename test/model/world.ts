@@ -23,7 +23,7 @@ import {
   type Step,
 } from '../../workflows/core/known.js';
 import { learn } from '../../workflows/core/learn.js';
-import type { End, Plan, RequestPlan } from '../../workflows/core/plan.js';
+import type { End, Plan, RequestPlan, View } from '../../workflows/core/plan.js';
 import { settle } from '../../workflows/core/settle.js';
 import { view } from '../../workflows/core/view.js';
 import { preparedTransfer } from './bridge.js';
@@ -107,6 +107,7 @@ export interface Setting {
   readonly worldPlant?: WorldPlant;
   /** Names of rules that have decided somewhere. */
   readonly decided: Set<string>;
+  readonly views: WeakMap<Known, View>;
 }
 
 export interface Move {
@@ -184,8 +185,17 @@ export function lookingAt(name: string, w: World): World {
 }
 
 /** The one that the flow is about now. */
-export const lookingAtCurrent = ({ plan }: Setting, w: World): World =>
-  plan.requests.length === 1 ? w : lookingAt(view(w.known, plan, w.nowMs).requestPlan.name, w);
+export const lookingAtCurrent = (setting: Setting, w: World): World =>
+  setting.plan.requests.length === 1 ? w : lookingAt(viewIn(setting, w).requestPlan.name, w);
+
+/** What follows from what the flow knows; worked out once for each state. */
+export function viewIn({ plan, views }: Setting, { known, nowMs }: Pick<World, 'known' | 'nowMs'>): View {
+  const cached = views.get(known);
+  if (cached?.nowMs === nowMs) return cached;
+  const v = view(known, plan, nowMs);
+  views.set(known, v);
+  return v;
+}
 
 /** Its claim, whichever request is looked at. */
 export const postOf = (w: World, name: string): Post => (w.at === name ? w.post : (w.besides[name] ?? NO_POST));

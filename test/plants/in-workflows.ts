@@ -148,10 +148,10 @@ export const plants = {
   ],
   'failure-of-another-payer': [
     replacing<typeof events>('workflows/core/events.ts', {
-      wordsFor:
-        ({ wordsFor }) =>
-        (plan, { byOthersToo: _byOthersToo, ...requestPlan }, request) =>
-          wordsFor(plan, requestPlan, request),
+      meaningFor:
+        ({ meaningFor }) =>
+        (plan, { byOthersToo: _byOthersToo, ...requestPlan }, request, word) =>
+          meaningFor(plan, requestPlan, request, word),
     }),
   ],
   'bare-failure-owes-nothing': [

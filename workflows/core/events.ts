@@ -1,7 +1,7 @@
 import type { Facts } from '../../activities/types.js';
 import { openedIdOf } from '../../src/protocol/events.js';
 import { isUnread } from '../../src/protocol/messages.js';
-import { classifyStatus, withDeclinedOpen, type StatusMap } from '../../src/protocol/statuses.js';
+import { classifyStatus, classifyWithDeclinedOpen, type Meaning } from '../../src/protocol/statuses.js';
 import { NOT_SENT, type Event, type Known, type Request } from './known.js';
 import type { Plan, RequestPlan, Said } from './plan.js';
 
@@ -20,25 +20,26 @@ export const mayBeTheirs = ({ byOthersToo }: RequestPlan, { answer, maybeTwice }
   byOthersToo === true && (answer !== 'accepted' || maybeTwice);
 
 /**
- * What the words of the service mean for a request. Of a payment that may be another's, a failure ends nothing. Two POSTs
+ * What a word of the service means for a request. Of a payment that may be another's, a failure ends nothing. Two POSTs
  * may have left: then DECLINED may be about the second one, and says nothing of the first.
  */
-export function wordsFor(plan: Plan, requestPlan: RequestPlan, request: Request): StatusMap {
+export function meaningFor(plan: Plan, requestPlan: RequestPlan, request: Request, word: string | null): Meaning {
   const { words = plan.words } = requestPlan;
   const { attemptWords = words } = plan;
-  if (requestPlan.movesNothing === true || mayBeTheirs(requestPlan, request)) return attemptWords;
-  return request.maybeTwice ? withDeclinedOpen(words) : words;
+  if (requestPlan.movesNothing === true || mayBeTheirs(requestPlan, request)) return classifyStatus(attemptWords, word);
+  return request.maybeTwice ? classifyWithDeclinedOpen(words, word) : classifyStatus(words, word);
 }
 
 export function saidBy(plan: Plan, requestPlan: RequestPlan, known: Known, facts: Facts): readonly Said[] {
   const request = known.requests[requestPlan.name] ?? NOT_SENT;
   const { words, attemptWords = words } = plan;
-  const ours = wordsFor(plan, requestPlan, request);
   // What came before ours was sent is of another's attempt.
   const isEarlier = ({ atMs }: Event): boolean => requestPlan.byOthersToo === true && atMs < request.firstSendAtMs;
   return known.events.map((of) => ({
     of,
-    meaning: classifyStatus(isEarlier(of) ? attemptWords : ours, of.event.status),
+    meaning: isEarlier(of)
+      ? classifyStatus(attemptWords, of.event.status)
+      : meaningFor(plan, requestPlan, request, of.event.status),
     differs: [
       ...differsOf(requestPlan, request, facts, of),
       ...(requestPlan.alsoDiffers?.(known, of.event.facts) ?? []),

@@ -1,9 +1,9 @@
 import { shownCause, type Cause } from '../../src/protocol/causes.js';
 import type { FlowReport, FlowView, Outcome, Parked, SubmitAnswer } from '../../src/protocol/messages.js';
-import { classifyStatus, isFinal } from '../../src/protocol/statuses.js';
+import { isFinal } from '../../src/protocol/statuses.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
 import { brief, pick } from '../engine/events-in.js';
-import { factsOf, wordsFor } from './events.js';
+import { factsOf, meaningFor } from './events.js';
 import type { Known, Question } from './known.js';
 import type { End, Plan, Said, View } from './plan.js';
 import { isOfAnother } from './situation.js';
@@ -203,8 +203,7 @@ function detailOf(plan: Plan, known: Known, { state, reason, order: id }: End, n
   const named = nounOf(plan, v.requestPlan.name);
   const noun = named.charAt(0).toUpperCase() + named.slice(1);
   const decides = v.state.kind === 'ended' ? v.state.meaning : null;
-  const map = wordsFor(plan, v.requestPlan, v.request);
-  const word = wordsOf(v).findLast((one) => classifyStatus(map, one) === decides) ?? '';
+  const word = wordsOf(v).findLast((one) => meaningFor(plan, v.requestPlan, v.request, one) === decides) ?? '';
   const { rejection, why } = v.request.shown;
   const own = order === undefined ? plan.detailOf?.(v, { state, reason }) : undefined;
   if (own !== undefined) return own;

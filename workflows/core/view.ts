@@ -7,8 +7,8 @@ import {
   type PostEvidence,
 } from '../../src/protocol/decisions.js';
 import { isUnread, type FlowEvent } from '../../src/protocol/messages.js';
-import { classifyOfAnyKind, classifyStatus, isFinal, type Meaning } from '../../src/protocol/statuses.js';
-import { factsOf, isTrusted, saidBy, wordsFor } from './events.js';
+import { classifyOfAnyKind, isFinal, type Meaning } from '../../src/protocol/statuses.js';
+import { factsOf, isTrusted, meaningFor, saidBy } from './events.js';
 import { isPaid, type Known, type Request } from './known.js';
 import type { Condition, Plan, RequestPlan, Said, View } from './plan.js';
 
@@ -95,13 +95,13 @@ function viewOf(
   const ofOwn = isOwn ? byEvents : [];
   // Where the service may decide otherwise, its last word counts alone.
   const words = plan.isOnlyHinted === true ? [request.word] : request.words;
-  const map = wordsFor(plan, requestPlan, request);
-  const byLookup = words.map((word) => classifyStatus(map, word));
+  const meaningOf = (word: string | null): Meaning => meaningFor(plan, requestPlan, request, word);
+  const byLookup = words.map(meaningOf);
   const proven = hasLookup ? byLookup : ofOwn;
   const state = paymentStateOf(proven, hasLookup ? ofOwn : []);
   // What cannot be compared yet stands against an order all the same.
   const early = facts === null ? known.events.filter(isTrusted) : [];
-  const earlyMeanings = plan.isOnlyHinted === true ? [] : early.map(({ event }) => classifyStatus(map, event.status));
+  const earlyMeanings = plan.isOnlyHinted === true ? [] : early.map(({ event }) => meaningOf(event.status));
   const endings = endingsOf([...(isOwn ? byLookup : []), ...byEvents, ...earlyMeanings]);
   const hasFailed = request.claim === 'rejected' || (state.kind === 'ended' && state.meaning === 'failed');
   const failedAtMs = ours.findLast(({ meaning }) => meaning === 'failed')?.of.atMs;
