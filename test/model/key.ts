@@ -1,7 +1,7 @@
 import { CARD_LIFE_MS } from '../../src/protocol/task-queues.js';
 import { CARD_PAUSE_MS } from '../../workflows/engine/policies.js';
 import { REFUND_CONFIRM_MS as CONFIRM_MS, REFUND_WAIT_MS as THEIRS_MS } from '../../workflows/engine/policies.js';
-import type { Known } from '../../workflows/core/known.js';
+import type { Known, Request } from '../../workflows/core/known.js';
 import { lookingAt, SETTLE_MS, type World } from './world.js';
 
 /**
@@ -71,12 +71,14 @@ export function keyOf(world: World): string {
       ],
     ]),
     known.transfer && [
-      known.transfer.quote && ahead(known.transfer.quote.quotedAtMs + known.transfer.quote.lifeMs),
-      known.transfer.quote?.cryptoAmount,
-      known.transfer.whyNone,
-      known.transfer.isUsed,
-      known.transfer.quotes,
-      known.transfer.untaken?.times,
+      isAnswered(known.requests['deposit']) || [
+        known.transfer.quote && ahead(known.transfer.quote.quotedAtMs + known.transfer.quote.lifeMs),
+        known.transfer.quote?.cryptoAmount,
+        known.transfer.whyNone,
+        known.transfer.isUsed,
+        known.transfer.quotes,
+        known.transfer.untaken?.times,
+      ],
       known.transfer.approvedBy,
       known.transfer.reported,
       known.transfer.report && [known.transfer.report.eventId, known.transfer.report.kind],
@@ -136,6 +138,10 @@ export function keyOf(world: World): string {
     w.wrong,
   ]);
 }
+
+/** For good: no quote is read any more. */
+const isAnswered = (deposit: Request | undefined): boolean =>
+  deposit?.claim === 'answered' || deposit?.claim === 'rejected';
 
 const isOpen = ({ orders }: Known, id: string): boolean => orders.some((one) => one.id === id && one.became === null);
 
