@@ -259,8 +259,7 @@ export async function recordForeignStart<Input>(
 }
 
 /**
- * Events that came before the flow are listed as unmatched: they are on their way now, whichever client started it. The
- * gateway that starts a flow does the same sooner, but may be killed before.
+ * Events that came before the flow are listed as unmatched: they are on their way now, whichever client started it.
  */
 export const takeEarlyEvents = ({ store }: Pick<ActivityDeps, 'store'>, flowId: string): Promise<void> =>
   storing(() => store.inbox.releaseWaiting(flowId));

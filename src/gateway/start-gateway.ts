@@ -267,7 +267,6 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     watch: createFlowWatch(reader, closing),
     takePage,
     tokens,
-    dispatcher,
     settler,
     cards,
     readings,

@@ -325,27 +325,4 @@ describe('the dispatcher', () => {
       expect(await store.inbox.get(id)).toMatchObject({ state: 'delivered' });
     });
   });
-
-  describe('informed that a flow exists now', () => {
-    const flowId = 'bridge-transfer/early';
-    const AN_HOUR_MS = 3_600_000;
-    let early: string;
-    beforeEach(async () => {
-      await until('the first look', () => looks.count === 1);
-      early = (await store.inbox.receive(anEvent({ flowId }))).id;
-      await store.inbox.defer(flowId, AN_HOUR_MS);
-    });
-
-    it('sends the events that came before it', async () => {
-      dispatcher.releaseWaiting(flowId);
-      await delivered([early]);
-    });
-
-    it('has made them due when it stops', async () => {
-      dispatcher.releaseWaiting(flowId);
-      await dispatcher.stop();
-      const [batch] = await store.inbox.lease({ proven: 1, unproven: 1, perFlow: 1, leaseMs: 1 });
-      expect(batch?.rows.map(({ id }) => id)).toEqual([early]);
-    });
-  });
 });

@@ -11,11 +11,6 @@ import type { Drain } from './drain.js';
 export interface Dispatcher {
   /** Something may be due now. Never waits and never throws. */
   nudge(): void;
-  /**
-   * This flow exists now: events that came before it are sent. Never throws, and is not awaited; if it fails, they are
-   * sent a little later.
-   */
-  releaseWaiting(flowId: string): void;
   /** A place for an event of this flow that is about to be stored; undefined if it has to wait its turn. */
   reserve(flowId: string, isProven: boolean): Place | undefined;
   start(): void;
@@ -70,7 +65,6 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
   const { inbox, logger, clock = systemClock } = deps;
   const marks = createDeliveredMarks(deps);
   const inFlight = new Set<Promise<void>>();
-  const releasing = new Set<Promise<void>>();
   /** Places that are reserved, or with a delivery. */
   const held = { proven: 0, unproven: 0 };
   /** Something more may be due. */
@@ -221,26 +215,13 @@ export function createDispatcher(deps: DispatcherDeps): Dispatcher {
     await inbox.defer(batch.flowId, delayMs).catch(() => undefined);
   }
 
-  function releaseWaiting(flowId: string): void {
-    const released = inbox
-      .releaseWaiting(flowId)
-      .catch(() => undefined)
-      .finally(() => {
-        releasing.delete(released);
-        nudge();
-      });
-    releasing.add(released);
-  }
-
   async function allDone(): Promise<void> {
-    await Promise.all(releasing);
     await leasing;
     await Promise.all(inFlight);
   }
 
   return {
     nudge,
-    releaseWaiting,
     reserve,
     start() {
       stopped = false;

@@ -5,7 +5,6 @@ import type { LookupSays } from '../../protocol/decisions.js';
 import type { Store } from '../../store/store.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { CardIntake } from '../cards/card-intake.js';
-import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { Settler } from '../dispatch/settler.js';
 import type { FlowWatch } from './flow-watch.js';
 import type { TokenCheck } from '../http/bearer-token.js';
@@ -36,7 +35,6 @@ export interface FlowOperationDeps {
   /** Of Temporal's lists. */
   readonly takePage: TakePages;
   readonly tokens: TokenCheck;
-  readonly dispatcher: Pick<Dispatcher, 'nudge' | 'releaseWaiting'>;
   readonly settler: Pick<Settler, 'checkSoon'>;
   readonly cards: CardIntake;
   readonly readings: Readings;

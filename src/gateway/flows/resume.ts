@@ -18,7 +18,7 @@ export async function resume(
   order: GivenOrder,
   facts: FlowFacts,
 ): Promise<{ readonly view: FlowWithMoney; readonly isProposed: boolean }> {
-  const { client, dispatcher, logger, reader, store } = deps;
+  const { client, logger, reader, store } = deps;
   const { flowId, reference } = address;
   const before = await resolvedView(await shownFlow(reader, address, asOrder(caller)), store);
   const { parked } = before;
@@ -40,8 +40,6 @@ export async function resume(
     throw new Refusal(409, why, { reference, code: 'flow_terminated', actions: [] });
   }
   logger.info({ flowId, actor: caller.name, resumed }, 'a person resumed a terminated flow');
-  // What came in while it was terminated waits in its inbox, which it reads itself.
-  dispatcher.releaseWaiting(flowId);
   if (proposal !== undefined) await store.proposals.end(proposal, true);
   // If the store fails, the next reminder finds it running.
   await store.matters.resolve(parkedMatterId(flowId, parked.since)).catch(() => undefined);

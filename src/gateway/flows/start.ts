@@ -79,7 +79,6 @@ async function startOrFind(
   });
   void reply.header('location', `/flows/${kind}/${reference}`);
   if (!started) return { started, view: await flowJson(deps, await shownFlow(deps.reader, address, caller)) };
-  deps.dispatcher.releaseWaiting(flowId);
   void reply.code(201);
   const view = viewOfNewFlow(flowId, new Date(deps.nowMs()), definition.moneyOf?.(input));
   return { started, view: { ...view, proposal: null, contradicted: null } };

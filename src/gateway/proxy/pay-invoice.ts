@@ -55,7 +55,6 @@ export async function payInvoice(
       throw error;
     });
     if (waited !== undefined) {
-      deps.dispatcher.releaseWaiting(address.flowId);
       if (waited.kind === 'answered' && (await answerOfFlow(deps, request, reply, waited.answer))) return;
       return answerByState(deps, request, reply);
     }

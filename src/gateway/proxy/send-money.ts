@@ -41,7 +41,6 @@ export async function sendMoney(
     return waited;
   });
   if (first.kind === 'exists') return { started: false };
-  deps.dispatcher.releaseWaiting(address.flowId);
   const isAnswered = first.kind === 'answered' && (await answerOfFlow(deps, request, reply, first.answer));
   if (!isAnswered) await answerByState(deps, request, reply);
   return { started: !isAnswered };

@@ -146,9 +146,7 @@ export function createSimGateway(deps: {
       const input = definition.input.parse(
         kept === undefined ? rest : { ...rest, cardToken: kept.cardToken, masked: kept.masked },
       );
-      const found = await startFlow({ client, store }, kind, input);
-      dispatcher.releaseWaiting(found.flowId);
-      return found;
+      return startFlow({ client, store }, kind, input);
     },
     showTerminated: async (address) =>
       resolvedView(await shownFlow(reader, address, { name: 'person', isOrder: true }), store),
