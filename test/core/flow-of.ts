@@ -12,7 +12,7 @@ import { learn } from '../../workflows/core/learn.js';
 import type { Plan } from '../../workflows/core/plan.js';
 import { flowView } from '../../workflows/core/report.js';
 import { settle } from '../../workflows/core/settle.js';
-import { newTold, tell, type Told } from '../../workflows/core/told.js';
+import { newTold, seeing, tell, type Told } from '../../workflows/core/told.js';
 
 type Checked = Extract<Result, { readonly of: 'check' }>;
 
@@ -32,7 +32,7 @@ export function flowOf(plan: Plan, input: unknown = {}, checked: Partial<Checked
   const become = (one: Input): void => {
     const before = known;
     known = learn(before, one, nowMs);
-    told = tell(told, plan, before, one, known, nowMs);
+    told = tell(told, plan, before, one, known, seeing(plan)(nowMs));
   };
   const decide = () => {
     const { learnt, decision } = settle(known, plan, nowMs);

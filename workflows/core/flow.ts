@@ -51,7 +51,7 @@ import { describePay } from './pay-order.js';
 import { perform } from './perform.js';
 import type { Plan } from './plan.js';
 import { answerOf, flowView, outcomeOf, reportOf, type Frame } from './report.js';
-import { add, DECIDED_MEANWHILE, isByOrder, newTold, tell, type Told } from './told.js';
+import { add, DECIDED_MEANWHILE, isByOrder, newTold, seeing, tell, type Told } from './told.js';
 import { view } from './view.js';
 
 /** What travels through continue-as-new. */
@@ -77,6 +77,7 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
   const frame: Frame = { flowId, reference, startedAt: carried?.startedAt ?? new Date().toISOString() };
   const notices = createNotices(flowId, timeScale);
   const scopes = new Map<string, CancellationScope>();
+  const seeAt = seeing(plan);
   let told = carried?.told ?? newTold(Date.now());
   let outcome: Outcome | null = null;
   let continuesAsNew = false;
@@ -111,7 +112,7 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
     isLong: () =>
       signals >= MAX_SIGNALS_PER_RUN || handled.updates >= MAX_UPDATES_PER_RUN || workflowInfo().continueAsNewSuggested,
     onLearnt: (before, input, after) => {
-      say(tell(told, plan, before, input, after, Date.now()));
+      say(tell(told, plan, before, input, after, seeAt(Date.now())));
       if (before.prepared !== after.prepared) onPrepared(after);
       if (before.parked !== after.parked) {
         notices.show(after.parked);

@@ -24,9 +24,9 @@ export const newTold = (nowMs: number): Told => ({
 /** What a person was asked was decided without them: by an event, or by the service's status. */
 export const DECIDED_MEANWHILE: Note = { code: 'decided-meanwhile', detail: 'it was decided meanwhile' };
 
-/** What one input adds to the story. Pure. */
-export function tell(told: Told, plan: Plan, before: Known, input: Input, after: Known, nowMs: number): Told {
-  const see = seeing(plan, nowMs);
+/** What one input adds to the story. Pure. @param see as `seeing` makes it, of the same plan and moment */
+export function tell(told: Told, plan: Plan, before: Known, input: Input, after: Known, see: See): Told {
+  const { nowMs } = see(after);
   const withReference = { ...told, serviceReference: told.serviceReference ?? referenceIn(see(after)) };
   return notesOf(plan, before, input, after, see).reduce((now, note) => add(now, note, nowMs), withReference);
 }
@@ -36,14 +36,20 @@ export function add(told: Told, { code, detail, by = 'flow', stage = told.stage 
   return { ...told, stage, updatedAt: at, timeline: withEntry(told.timeline, { at, stage, by, code, detail }) };
 }
 
-/** A view of what is known, each made once: a flow may hold hundreds of events. */
-type See = (known: Known, name?: string) => View;
+export type See = (known: Known, name?: string) => View;
 
-function seeing(plan: Plan, nowMs: number): See {
-  const made = new Map<Known, Map<string, View>>();
-  return (known, name) => {
+/**
+ * Views of what is known, each made once: a flow may hold hundreds of events. What is known after one input is known before
+ * the next one, so that these two are kept while the moment lasts.
+ */
+export function seeing(plan: Plan): (nowMs: number) => See {
+  let momentMs: number | null = null;
+  let made = new Map<Known, Map<string, View>>();
+  return (nowMs) => (known, name) => {
+    if (momentMs !== nowMs) made = new Map();
+    momentMs = nowMs;
     const views = made.get(known) ?? new Map<string, View>();
-    made.set(known, views);
+    if (!made.has(known)) made = new Map([...[...made].slice(-2), [known, views]]);
     const v = views.get(name ?? '') ?? view(known, plan, nowMs, undefined, name);
     return views.set(name ?? '', v).set(v.requestPlan.name, v) && v;
   };
