@@ -58,6 +58,18 @@ describe('a flow that was terminated in the UI, and is resumed,', () => {
     await stack.client.workflow.getHandle(flow).terminate();
   });
 
+  it('is not resumed if it was started as a workflow type that no worker of ours runs', async () => {
+    const flow = `bridge-transfer/${newReference('foreign')}`;
+    const handle = await stack.client.workflow.start('somethingElse', {
+      workflowId: flow,
+      taskQueue: 'towline',
+      args: [],
+    });
+    await handle.terminate();
+    await until('it to be terminated', async () => (await show(flow))['parked']?.reason === 'terminated');
+    expect(await resume(flow)).toMatchObject({ status: 409, body: { data: { code: 'foreign_flow' } } });
+  });
+
   it('is not there to be resumed once Temporal has forgotten it: an admin closes its claims', async () => {
     const { flow } = await started('forgotten', { approval: 'required' });
     await until('it to wait', async () => (await show(flow))['stage'] === 'awaiting-approval');

@@ -1,6 +1,6 @@
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
 import { parkedMatterId } from '../../protocol/matters.js';
-import type { FlowFacts } from '../../temporal/flow-handle.js';
+import { foreignType, type FlowFacts } from '../../temporal/flow-handle.js';
 import { resumeFlow } from '../../temporal/resume-flow.js';
 import { asOrder, type Caller } from '../http/bearer-token.js';
 import type { FlowAddress } from '../http/flow-path.js';
@@ -30,6 +30,11 @@ export async function resume(
       code: 'unknown_action',
       actions: parked.actions,
     });
+  }
+  const foreign = foreignType(facts);
+  if (foreign !== undefined) {
+    const why = `The flow cannot be resumed: ${foreign}. Close its claims (towline claims close ${flowId}).`;
+    throw new Refusal(409, why, { reference, code: 'foreign_flow', actions: [] });
   }
   const admitted = await admitOrder(deps, caller, address, order, before);
   if (admitted === undefined) return { view: before, isProposed: true };
