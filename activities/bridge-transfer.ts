@@ -87,7 +87,7 @@ export function createBridgeActivities(deps: ActivityDeps) {
     checkBridgeTransfer: (order: PreparationOrder): Promise<FlowChecked & { readonly quote: Quote }> =>
       withFallback(async () => {
         const { quote, ...prepared } = await prepare(order);
-        return { ...(await checkedClaims(deps, order.flowId, prepared)), quote };
+        return { ...(await checkedClaims(deps, order, prepared)), quote };
       }),
 
     quoteBridgeTransfer: (order: { input: BridgeTransferInput }): Promise<Quote> => quote(deps, order.input),

@@ -4,6 +4,7 @@ import type { ClaimSays, Repeat } from '../src/protocol/decisions.js';
 import { claimSays } from '../src/protocol/claim-says.js';
 import { NOT_CLOSED } from '../src/protocol/legal-orders.js';
 import { openedIdOf } from '../src/protocol/events.js';
+import { NEVER_RESERVED, sameFingerprint } from '../src/protocol/fingerprint.js';
 import type { FlowEvent } from '../src/protocol/messages.js';
 import type { ClaimOrder } from '../src/store/claim.js';
 import { createClaimActivities, keyOf, type ClosingOrder, type PostOrdered, type UnsentOrder } from './claims.js';
@@ -23,8 +24,8 @@ export interface ClaimAnswer extends Pick<ClaimState, 'sent'> {
 
 export interface FlowChecked {
   readonly prepared: FlowPreparation;
-  /** By the name of the step. */
-  readonly claims: Readonly<Record<string, ClaimAnswer & { readonly repeat: Repeat }>>;
+  /** By the name of the step. `isOther`: the claim under its reference is another request's. */
+  readonly claims: Readonly<Record<string, ClaimAnswer & { readonly repeat: Repeat; readonly isOther?: true }>>;
   /** What the inbox holds, if an earlier run of the flow may have sent: that is not delivered again. */
   readonly events: readonly FlowEvent[];
 }
@@ -48,6 +49,8 @@ export interface Voided {
   /** By their operation. */
   readonly claims: Readonly<Record<string, ClaimAnswer>>;
   readonly events: readonly FlowEvent[];
+  /** By their operation: claims of the flow of which this run does not know the terms. */
+  readonly refs: Readonly<Record<string, ClaimRef>>;
 }
 
 /** The steps of the one engine (`workflows/core`) that the store carries out: each answers with what the claim is then. */
@@ -58,14 +61,14 @@ export function createEngineActivities(deps: ActivityDeps) {
   const settling = createSettleActivities(deps);
   const answerOf = (ref: ClaimRef): Promise<ClaimAnswer> => claimAnswerOf(deps, ref);
 
-  const voidFlow = async (order: VoidOrder): Promise<Voided> => {
+  const voidFlow = async (order: VoidOrder, isUnclear = false): Promise<Voided> => {
     const { isDone, claims: found, events } = await voidAll(deps, order);
     const read = Object.fromEntries(found.map(({ operation, ...state }) => [operation, toAnswer(state)]));
     const hasCome = events.some(({ id }) => !order.reviewedEventIds.includes(openedIdOf(id)));
     const isNews = Object.entries(read).some(([operation, claim]) => differs(claim, order.known[operation], order));
-    if (!isDone && !hasCome && !isNews)
+    if (!isDone && !hasCome && !isNews && !isUnclear)
       throw retryLater('not_voided', 'nothing shows yet whether its claims can be voided');
-    return { isDone, claims: read, events };
+    return { isDone, claims: read, events, refs: isDone ? {} : await unknownTo(deps, order) };
   };
 
   return {
@@ -73,21 +76,25 @@ export function createEngineActivities(deps: ActivityDeps) {
     checkFlow: (order: PreparationOrder): Promise<FlowChecked> =>
       withFallback(async () => {
         const prepared = await withOrdered(deps, order.flowId, await steps.prepareFlow(order));
-        return checkedClaims(deps, order.flowId, prepared);
+        return checkedClaims(deps, order, prepared);
       }),
 
     /**
      * Voids all claims of the flow, or none, in the transaction that reads its inbox. Tried again while nothing explains
      * why they are not void.
      */
-    voidFlow,
+    voidFlow: (order: VoidOrder): Promise<Voided> => voidFlow(order),
 
     /** The same after a lookup of what the service turned away; what that shows is written to the claim. */
     async voidTurnedAwayFlow(order: LookingVoidOrder): Promise<Voided> {
       const { reason, timeScale } = order;
       for (const question of order.questions) await settling.lookAtPost(question);
-      for (const claim of order.claims) await turnedAway.voidTurnedAway({ ...claim, reason, timeScale });
-      return voidFlow(order);
+      let isUnclear = false;
+      for (const claim of order.claims) {
+        const found = await turnedAway.voidTurnedAway({ ...claim, reason, timeScale });
+        isUnclear ||= found.isUnclear;
+      }
+      return voidFlow(order, isUnclear);
     },
 
     /** Opens a claim in `sending` for another send. `isTaken`: the next send may be made, also if none was ever marked. */
@@ -126,28 +133,53 @@ async function withOrdered(deps: ActivityDeps, flowId: string, prepared: FlowPre
     later.map(async ([name, { operation }]) => {
       const claim = { ...first.claim, operation };
       const known = await storing(() => deps.store.claims.get(keyOf(deps, claim)));
-      if (known === undefined || isUnsent(toAnswer(known).claim)) return [];
+      if (known === undefined || (isUnsent(toAnswer(known).claim) && known.sent === 'nothing')) return [];
       return [[name, { claim: { ...claim, fingerprint: known.fingerprint }, facts: first.facts, fixed: {} }] as const];
     }),
   );
   return { ...prepared, steps: { ...steps, ...Object.fromEntries(found.flat()) } };
 }
 
+/** An earlier run was ordered to send under them, and did so after this one had read its claims. */
+async function unknownTo(deps: ActivityDeps, { flowId, claims: known }: VoidOrder): Promise<Voided['refs']> {
+  const [first] = known;
+  if (first === undefined) return {};
+  const all = await storing(() => deps.store.claims.ofFlow(flowId));
+  const others = all.filter((one) => !known.some((ref) => ref.operation === one.operation));
+  return Object.fromEntries(
+    others.map(({ operation, reference, fingerprint }) => [operation, { ...first, operation, reference, fingerprint }]),
+  );
+}
+
 async function claimAnswerOf(deps: ActivityDeps, ref: ClaimRef): Promise<ClaimAnswer> {
   const found = await storing(() => deps.store.claims.get(keyOf(deps, ref)));
-  return toAnswer(found ?? { phase: 'absent', sent: 'nothing' });
+  return toAnswer(found ?? ABSENT);
+}
+
+const ABSENT: ClaimState = { phase: 'absent', sent: 'nothing' };
+
+/** What was closed before it was reserved is of no request; and how much is refunded is decided later. */
+async function isOfSame({ store }: ActivityDeps, known: string, { fingerprint }: ClaimRef): Promise<boolean> {
+  if ([known, fingerprint].includes(NEVER_RESERVED) || sameFingerprint(known, fingerprint)) return true;
+  // By a key that this process had not read when it made ours.
+  if (await storing(() => store.refreshKeys())) throw retryLater('store_unavailable', 'the keys of the store changed');
+  return false;
 }
 
 /** What the store knows of the flow's claims, and what came for it: an earlier run of it may have sent. */
 export async function checkedClaims(
   deps: ActivityDeps,
-  flowId: string,
+  { flowId, wasReset }: Pick<PreparationOrder, 'flowId' | 'wasReset'>,
   prepared: FlowPreparation,
 ): Promise<FlowChecked> {
   const found = await Promise.all(
     Object.entries(prepared.steps).map(async ([step, { claim }]) => {
       const repeat = deps.repeatSettingOf(claim.operation);
-      return [step, { ...(await claimAnswerOf(deps, claim)), repeat }] as const;
+      const known = await storing(() => deps.store.claims.get(keyOf(deps, claim)));
+      if (known === undefined || (await isOfSame(deps, known.fingerprint, claim)))
+        return [step, { ...toAnswer(known ?? ABSENT), repeat }] as const;
+      // An earlier run may have sent it all the same: then nothing is certain, and a person looks at it.
+      return [step, { ...toAnswer(wasReset ? known : ABSENT), repeat, isOther: true }] as const;
     }),
   );
   const isFirst = found.every(([, { claim, sent }]) => isUnsent(claim) && sent === 'nothing');

@@ -1,3 +1,4 @@
+import type { OperationName } from '../src/contract/index.js';
 import { refusalStands, TURNED_AWAY, type LookupSays } from '../src/protocol/decisions.js';
 import type { ClaimPhase } from '../src/store/claim.js';
 import { keyOf, requireOwnDeployment } from './claims.js';
@@ -13,28 +14,35 @@ export function createTurnedAwayActivities(deps: ActivityDeps) {
   return {
     /**
      * Voids such a claim of an operation that has a lookup, once that has shown nothing of it. Leaves every other claim
-     * alone and returns its phase.
+     * alone. `isUnclear`: the lookup shows an unpaid invoice, as it did before any payment, and as it may for ever.
      */
-    async voidTurnedAway(order: ClaimRef & { reason: string; timeScale: number }): Promise<ClaimPhase> {
+    async voidTurnedAway(
+      order: ClaimRef & { reason: string; timeScale: number },
+    ): Promise<{ readonly phase: ClaimPhase; readonly isUnclear: boolean }> {
       await requireOwnDeployment(deps, order);
       const key = keyOf(deps, order);
       const claim = await storing(() => deps.store.claims.get(key));
-      if (claim?.phase !== 'reserved' || claim.turnedAway === undefined) return claim?.phase ?? 'reserved';
+      if (claim?.phase !== 'reserved' || claim.turnedAway === undefined)
+        return { phase: claim?.phase ?? 'reserved', isUnclear: false };
       const shown = await absentForLong(deps, order.timeScale, () => lookUp(deps, order));
-      if (!refusalStands({ ...TURNED_AWAY, lookup: shown })) return claim.phase;
+      const isUnclear = order.operation === PAY && shown === 'proves-nothing';
+      if (!refusalStands({ ...TURNED_AWAY, lookup: shown })) return { phase: claim.phase, isUnclear };
       const { flowId, fingerprint, pin, reason } = order;
       // Not if another POST left while the service was asked.
       const unsent = { flowId, fingerprint, epoch: pin.epoch, turnedAway: claim.turnedAway };
-      return (await storing(() => deps.store.claims.voidUnsent(key, unsent, reason))).phase;
+      const { phase } = await storing(() => deps.store.claims.voidUnsent(key, unsent, reason));
+      return { phase, isUnclear: false };
     },
   };
 }
+
+const PAY: OperationName = 'payInvoice';
 
 /** The record of an invoice's payment is there before any payment, and says so. */
 async function lookUp(
   deps: ActivityDeps,
   { operation, reference, timeScale }: ClaimRef & { timeScale: number },
 ): Promise<LookupSays> {
-  if (operation !== 'payInvoice') return lookUpOnce(deps.service, operation, reference);
+  if (operation !== PAY) return lookUpOnce(deps.service, operation, reference);
   return lookupOfPaid(await paidBeforeOurs(deps, { reference, expect: {}, timeScale }));
 }

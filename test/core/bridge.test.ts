@@ -212,6 +212,48 @@ describe('a refund of a bridge transfer', () => {
   });
 });
 
+describe('a refund for which a person was asked', () => {
+  it('is not sent by the input alone, though another question came between', () => {
+    const flow = transfer();
+    flow.answered(DEPOSIT_ANSWER);
+    flow.at(50 * 60_000);
+    flow.event(failed());
+    flow.at(HOUR_MS);
+    flow.inbox();
+    expect(flow.parked()?.reason).toBe('refund_needed');
+    flow.at(70 * 60_000);
+    flow.event(trusted('SETTLING', { id: 'other', facts: { settlementAmount: '1' } }));
+    flow.inbox();
+    expect(flow.parked()?.reason).toBe('event_mismatch');
+    flow.order('dismiss-event', { eventId: 'other' });
+    flow.inbox();
+    expect(flow.running()).not.toContain('send refund');
+    expect(flow.parked()?.reason).toBe('refund_needed');
+  });
+
+  it('or for which an earlier run may have asked one, is not sent by the input alone', () => {
+    const claims = {
+      deposit: { claim: 'answered', sent: 'unknown' },
+      refund: { claim: 'free', sent: 'nothing' },
+    } as const;
+    const checked = { prepared: preparedTransfer(false), quote: QUOTE, claims, events: [failed()] };
+    const flow = flowOf(bridgeTransferPlan, undefined, checked);
+    const shown = { answer: DEPOSIT_ANSWER };
+    flow.ends('look', {
+      of: 'look',
+      claim: 'answered',
+      lookup: 'cannot-tell',
+      windowOver: true,
+      isOther: false,
+      shown,
+    });
+    flow.at(HOUR_MS / 2);
+    if (flow.runs('read-inbox')) flow.ends('read-inbox', { of: 'read-inbox', events: [] });
+    expect(flow.runs('send')).toBe(false);
+    expect(flow.shown().parked?.reason).toBe('refund_needed');
+  });
+});
+
 describe("a report of the provider's ending", () => {
   it('that gets no answer is a question for a person', () => {
     const flow = transfer();

@@ -28,6 +28,24 @@ describe('what a flow knows of its POST', () => {
     expect(ofSend(checked('ordered'))).toMatchObject({ claim: 'ordered', maybeTwice: true });
   });
 
+  it('is that the record under its reference is of another payment, also while the lookup cannot tell', () => {
+    const found = { claim: 'sending', windowOver: false, isOther: false, shown: {} } as const;
+    const other = after(checked('sending'), step('ask', 'send'), { of: 'ask', lookup: 'other', ...found });
+    const outage = after(other, step('look', 'send', 3), { of: 'look', lookup: 'cannot-tell', ...found });
+    expect(ofSend(outage)?.lookup?.says).toBe('other');
+  });
+
+  it('is that an earlier run may have sent, and that nothing is certain, if its claim is of another request', () => {
+    const known = after(begun(), step('check', ''), {
+      of: 'check',
+      prepared: PREPARED,
+      refusal: null,
+      claims: { send: { claim: 'answered', sent: 'unknown', isOther: true } },
+      events: [],
+    });
+    expect(view(known, cryptoSendPlan, 0)).toMatchObject({ executed: 'shown', request: { isOther: true } });
+  });
+
   it('is not that two have left if a void finds its own send under way', () => {
     const sending = learn(checked('free', 'nothing'), { is: 'began', step: step('send', 'send') }, 0);
     const voided = after(sending, step('void', '', 1, { stop: 'cancelled' }), {

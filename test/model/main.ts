@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { explore, storyOf } from './explore.js';
-import { lookFor, PLANTS, type Verdict } from './plants.js';
+import { lookFor, PLANTS, type Baseline, type Verdict } from './plants.js';
 import { budgetOf, DEEP, FOR_PLANTS, nameOf, settingOf, WHOLE, type Space } from './spaces.js';
 
 const HELP = `npm run model -- [--deep] [--plant all|NAME] [--space NAME [--path 3,1,4]] [--jobs N] [--list]
@@ -183,12 +183,15 @@ async function plant(name: string): Promise<number> {
 }
 
 /** What is reached in each of the spaces without a plant. */
-async function baselineOf(spaces: readonly Space[]): Promise<readonly (readonly string[])[]> {
+async function baselineOf(spaces: readonly Space[]): Promise<readonly Baseline[]> {
   const rows = await sideBySide(
     spaces,
     async (space) => JSON.parse(await ownProcess(['--space', nameOf(space), '--json'])) as Row,
   );
-  return spaces.map((space) => rows.find((row) => row.space === nameOf(space))?.seen ?? []);
+  return spaces.map((space) => {
+    const { seen = [], states = 0 } = rows.find((row) => row.space === nameOf(space)) ?? {};
+    return { seen, states };
+  });
 }
 
 function inWords(verdict: Verdict): string {
@@ -199,7 +202,7 @@ function inWords(verdict: Verdict): string {
 async function plantOne(name: string, file: string): Promise<number> {
   const one = PLANTS.find((candidate) => candidate.name === name);
   if (one === undefined) throw new TypeError(`no such plant: "${name}"`);
-  return say(JSON.stringify(lookFor(one, FOR_PLANTS, JSON.parse(await readFile(file, 'utf8')) as string[][])));
+  return say(JSON.stringify(lookFor(one, FOR_PLANTS, JSON.parse(await readFile(file, 'utf8')) as Baseline[])));
 }
 
 async function sideBySide<One, Result>(

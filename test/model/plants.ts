@@ -46,31 +46,39 @@ export type Verdict =
   | { readonly found: 'unreached'; readonly what: readonly string[] }
   | { readonly found: 'not' };
 
+/** So many times as many states as without it are a flow that goes on and on. */
+const MOST_TIMES = 20;
 const MOST_STATES = 3_000_000;
 
-/** @param baseline what is reached in each of the spaces without a plant */
-export function lookFor(plant: Plant, spaces: readonly Space[], baseline: readonly (readonly string[])[]): Verdict {
+/** What is reached in a space without a plant, and in how many states. */
+export type Baseline = Pick<Explored, 'states'> & { readonly seen: readonly string[] };
+
+/** @param baseline of each of the spaces */
+export function lookFor(plant: Plant, spaces: readonly Space[], baseline: readonly Baseline[]): Verdict {
   const missing = new Set<string>();
   const own = `rule ${plant.book.without ?? ''}`;
   // Where a rule never decides, nothing is different without it.
   const isIdle = (index: number): boolean =>
-    plant.book.without !== undefined && baseline[index]?.includes(own) === false;
+    plant.book.without !== undefined && baseline[index]?.seen.includes(own) === false;
   for (const [index, space] of spaces.entries()) {
     if (isIdle(index)) continue;
-    const found = exploreOrThrow(plant, space);
+    const found = exploreOrThrow(plant, space, baseline[index]);
     if (typeof found === 'string') return { found: 'violation', says: found, space: nameOf(space), path: [] };
     const { violation, seen } = found;
+    if (!found.isWhole && violation === null)
+      return { found: 'violation', says: 'it goes on and on', space: nameOf(space), path: [] };
     if (violation !== null)
       return { found: 'violation', says: violation.says, space: nameOf(space), path: violation.path };
-    for (const what of baseline[index] ?? []) if (what !== own && !seen.has(what)) missing.add(what);
+    for (const what of baseline[index]?.seen ?? []) if (what !== own && !seen.has(what)) missing.add(what);
   }
   return missing.size > 0 ? { found: 'unreached', what: [...missing] } : { found: 'not' };
 }
 
 /** Decisions that do not settle, or that name what is not there, throw: a flow would wait for a mended version. */
-function exploreOrThrow({ book, worldPlant }: Plant, space: Space): Explored | string {
+function exploreOrThrow({ book, worldPlant }: Plant, space: Space, baseline?: Baseline): Explored | string {
+  const most = Math.min(MOST_STATES, MOST_TIMES * (baseline?.states ?? MOST_STATES));
   try {
-    return explore(settingOf(space, book, worldPlant), budgetOf(space), MOST_STATES);
+    return explore(settingOf(space, book, worldPlant), budgetOf(space), most);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -47,6 +47,12 @@ export function stepMoves(here: Here, step: Step): void {
       calm('the input is valid', () =>
         finish({ of: 'check', prepared: found, refusal: null, claims, events, ...quote }),
       );
+      if (isFirst && !isElsewhere(setting)) {
+        const others = { ...claims, [w.at]: { claim: 'free', sent: 'nothing', isOther: true } } as const;
+        fault('another request has claimed its reference', () =>
+          finish({ of: 'check', prepared: found, refusal: null, claims: others, events: [], ...quote }),
+        );
+      }
       const refusal = { reason: 'invalid_input', detail: '' } as const;
       // Settings may have changed since an earlier run, whose worker is not forgotten as long as that.
       if (postsOf(setting, w).every(({ zombie }) => zombie === null))
@@ -348,6 +354,11 @@ function voidAll(here: Here, step: Step): void {
       finish(step, result(here, next, false), { ...next, read: w.inbox.length }),
     );
   }
+  // It is shown before any payment, too.
+  if (isTurnedAway && requestPlanOf(setting, w).byOthersToo === true && !isGuarded)
+    calm('the lookup shows an unpaid invoice: the claims are not voided', () =>
+      finish(step, result(here, w, false), { ...w, read: w.inbox.length }),
+    );
   // Its own send is waited for.
   const isAwaited = step.awaitsSend === true && claim.phase === 'sending' && w.attempt !== null && !isGuarded;
   const by = { nowMs: w.nowMs, guarded: isGuarded };

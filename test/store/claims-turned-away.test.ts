@@ -111,7 +111,8 @@ describeStores('a claim whose POST the service turned away', (kind) => {
     const proved = async (service: Replaced['service'], key = SEND) => {
       const deps = depsOver(store, service === undefined ? {} : { service });
       const ref = await refOf(key, flowOf(key));
-      return createTurnedAwayActivities(deps).voidTurnedAway({ ...ref, reason: 'expired', timeScale: 0.001 });
+      const order = { ...ref, reason: 'expired', timeScale: 0.001 };
+      return (await createTurnedAwayActivities(deps).voidTurnedAway(order)).phase;
     };
 
     it('is void if three lookups show nothing', async () => {

@@ -1,5 +1,6 @@
 import type { ParkAction, ParkReason } from '../../src/protocol/vocabulary.js';
 import { PARK_ACTIONS } from '../../src/protocol/vocabulary.js';
+import { isTrusted } from './events.js';
 import type { Input, Known, Question, Step } from './known.js';
 import { isSameDoubt, lastReplies, orderRuleFor } from './orders.js';
 import type { End, Plan, Situation, View } from './plan.js';
@@ -86,8 +87,10 @@ function impossible(v: View, park: ParkReason): readonly ParkAction[] {
   const { request, requestPlan, known, plan } = v;
   const cannotBeSent = known.input === 'invalid' || requestPlan.byGateway === true;
   return [
-    // What an event holds back is not sent, whoever orders it; nor what cannot be sent.
-    ...(request.answer === 'held-back' || cannotBeSent ? (['send-again'] as const) : []),
+    // What a trusted event holds back is not sent, whoever orders it; nor what cannot be sent.
+    ...((request.answer === 'held-back' && known.events.some(isTrusted)) || cannotBeSent
+      ? (['send-again'] as const)
+      : []),
     ...(plan.impossible?.(v, park) ?? []),
     // The service's record under the reference of a payment is not its money; under that of a refund it may be.
     ...(park === 'duplicate_mismatch' && requestPlan.debtOf === undefined ? (['mark-refunded'] as const) : []),

@@ -274,8 +274,8 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
         await put(newOrder('pay', order, { described }));
         const now = (): SubmitAnswer | null => answerOf(plan, known(), outcome, Date.now(), 'pay');
         // Bounded by the flow, which answers, parks or ends at its deadline.
-        await condition(() => now() !== null);
-        return now() ?? { kind: 'none', reason: 'ended' };
+        await condition(() => now() !== null || continuesAsNew);
+        return now() ?? { kind: 'none', reason: outcome === null ? told.stage : 'ended' };
       },
       checkOrder,
     );

@@ -54,8 +54,8 @@ const RULES: readonly Rule[] = [
   },
   {
     name: 'await-order',
-    says: 'It waits for the order to pay, or for a payment by another way.',
-    when: (v) => isUnpaidByUs(v) && v.request.claim !== 'void' && !isOrdered(v.known) && !v.is.overdue,
+    says: 'It waits for the order to pay, or for a payment by another way; the order to an earlier run is to be given again.',
+    when: (v) => isUnpaidByUs(v) && v.request.claim !== 'void' && !isPayKnown(v.known) && !v.is.overdue,
     follows: (v) => ({ steps: [], wakeAtMs: v.known.deadlineAtMs }),
   },
   {
@@ -188,6 +188,8 @@ function isPayable({ prepared }: Known): boolean {
   return pay === 'existing' || payment !== undefined;
 }
 
+const isPayKnown = (known: Known): boolean => isOrdered(known) && isPayable(known);
+
 function whyNotPay(v: View, { described }: Ordered['order']): Cause | null {
   const { known, is, request } = v;
   const first = known.prepared?.steps[PAY];
@@ -246,7 +248,7 @@ function tells({ known: before }: View, input: Input, { known, is }: View): read
     });
   if (was.compared === null && now.compared === 'ours') {
     notes.push({ stage: 'generated', code: 'invoice-payable', detail: 'the invoice can be paid', by: 'service' });
-    if (!isOrdered(known) && !is.elsewhere)
+    if (!isPayKnown(known) && !is.elsewhere)
       notes.push({ stage: 'awaiting-payment', code: 'awaiting-payment', detail: 'waits for the order to pay' });
   }
   const isNewlyPaid = !isPaid(requestOf(before, PAY).paid) && isPaid(requestOf(known, PAY).paid);

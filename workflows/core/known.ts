@@ -1,4 +1,4 @@
-import type { DescribedStep, FlowPreparation, Quote, ReportOutcome } from '../../activities/types.js';
+import type { ClaimRef, DescribedStep, FlowPreparation, Quote, ReportOutcome } from '../../activities/types.js';
 import type { OtherRecord } from '../../src/flows/echoes.js';
 import type { Cause } from '../../src/protocol/causes.js';
 import type { SentBefore, ClaimSays, Ending, LookupSays, PaidSays, Repeat } from '../../src/protocol/decisions.js';
@@ -137,6 +137,8 @@ export interface Request {
   readonly paid: Reading<PaidSays> | null;
   /** Its next send goes out even if the lookup cannot tell: the person who ordered it was shown that. */
   readonly unasked: boolean;
+  /** The send that is due was ordered by a person. */
+  readonly byPerson: boolean;
   /** The store did not answer when another send was ordered: it may be open for one, and is closed to it again. */
   readonly maybeOrdered: boolean;
   /** The store did not answer when an ordered send was to be taken back. */
@@ -144,11 +146,10 @@ export interface Request {
   readonly shown: ForPersons;
 }
 
+/** When the last one ended, and how long the service asks to wait; ms. */
 export interface NotSent {
   readonly times: number;
-  /** When the last one ended, ms. */
   readonly atMs: number;
-  /** How long the service asks to wait, ms. */
   readonly afterMs: number;
 }
 
@@ -320,8 +321,9 @@ export interface Step {
 export interface ClaimReading {
   readonly claim: ClaimSays;
   readonly sent: SentBefore;
-  /** Whether the service is set to take a repeat. */
+  /** At the check alone: whether the service is set to take a repeat, and whether it is another request's. */
   readonly repeat?: Repeat;
+  readonly isOther?: true;
 }
 
 export type Result =
@@ -373,6 +375,7 @@ export type Result =
       readonly isDone: boolean;
       readonly claims: Readonly<Record<string, ClaimReading>>;
       readonly events: readonly FlowEvent[];
+      readonly refs?: Readonly<Record<string, ClaimRef>>;
     }
   | { readonly of: 'write-answer' }
   | ({ readonly of: 'order-send'; readonly isTaken: boolean } & ClaimReading)
@@ -460,6 +463,7 @@ export const NOT_SENT: Request = {
   compared: null,
   paid: null,
   unasked: false,
+  byPerson: false,
   maybeOrdered: false,
   holdBackFailed: false,
   shown: NOTHING_SHOWN,

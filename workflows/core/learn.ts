@@ -1,4 +1,4 @@
-import type { Cause } from '../../src/protocol/causes.js';
+import type { ClaimRef } from '../../activities/types.js';
 import type { ClaimSays, LookupSays, SentBefore } from '../../src/protocol/decisions.js';
 import { openedIdOf } from '../../src/protocol/events.js';
 import { isOneWordTooMany } from '../../src/protocol/statuses.js';
@@ -7,17 +7,27 @@ import {
   PLAIN_SEND,
   type Answer,
   type ClaimReading,
+  type Event,
   type Input,
   type Known,
   type NewOrder,
-  type PaidResult,
   type Request,
   type Result,
   type Step,
 } from './known.js';
-import { agreed, beganDebt, notReported, orderedAgain, quoted, reported, sentUnder } from './bridge/learn.js';
+import {
+  agreed,
+  beganDebt,
+  heardBefore,
+  orderedAgain,
+  questioned,
+  quoted,
+  reported,
+  sentUnder,
+} from './bridge/learn.js';
 import { carriedOut, NO_INVOICE, withOrder } from './learn-orders.js';
 import { compared, paid, withRequest } from './learn-paid.js';
+import { noAnswer } from './learn-unanswered.js';
 import { inNewTurn, leaveEvents, takeEvents } from './take-events.js';
 import { mayBeSent } from './view.js';
 
@@ -41,7 +51,8 @@ export function learn(known: Known, input: Input, nowMs: number): Known {
     case 'shown': {
       if (input.question === null) return { ...known, parked: null };
       const sinceMs = Math.max(nowMs, known.askedSinceMs + 1);
-      return { ...known, parked: { ...input.question, sinceMs }, askedSinceMs: sinceMs };
+      const next = { ...known, parked: { ...input.question, sinceMs }, askedSinceMs: sinceMs };
+      return questioned(next, input.question);
     }
     default:
       return input satisfies never;
@@ -70,7 +81,11 @@ function takeOrder(known: Known, order: NewOrder): Known {
 
 function began(known: Known, step: Step, nowMs: number): Known {
   // An untrusted event is against a repeat that no person ordered, so it never counts as judged for a send.
-  const reviewed = known.events.filter(({ event }) => event.trusted || step.do !== 'send' || step.debt !== undefined);
+  // Who orders one has seen those, and what the store counts as proven may prove nothing of this payment.
+  const isOrdered = known.requests[step.request]?.byPerson === true;
+  const isReviewed = ({ event }: Event): boolean =>
+    event.trusted || step.do !== 'send' || step.debt !== undefined || isOrdered;
+  const reviewed = known.events.filter(isReviewed);
   const ids = reviewed.map(({ event }) => openedIdOf(event.id));
   const notTaken = step.do === 'void' ? known.notTaken : [];
   const { firstSendAtMs = 0 } = known.requests[step.request] ?? {};
@@ -99,7 +114,7 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
   const askedAtMs = step.beganAtMs ?? nowMs;
   switch (result.of) {
     case 'check':
-      return agreed(checked(known, result, nowMs), result.quote, askedAtMs);
+      return heardBefore(agreed(checked(known, result, nowMs), result.quote, askedAtMs), result.events);
     case 'send': {
       const next = sentUnder(sent(known, request, result, nowMs), step, result, nowMs);
       return result.paid === undefined ? next : paid(next, request, result.paid, { askedAtMs: nowMs, turn });
@@ -176,16 +191,25 @@ function checked(
   return takeEvents(read, events, nowMs);
 }
 
+export const OTHER_REQUEST =
+  'Another request was made under this reference before. Nothing was sent for this one; check that flow first.';
+const OF_ANOTHER = { why: OTHER_REQUEST };
 const ANSWER_OF = { answered: 'accepted', rejected: 'rejected', void: 'void', sending: 'unknown' } as const;
 
 /** What the store says of a claim that this run has not sent under: what was sent is unknown until it is known. */
 function readFirst(
   known: Known,
   name: string,
-  { claim, sent: sentBefore, repeat }: ClaimReading,
+  { claim, sent: sentBefore, repeat, isOther }: ClaimReading,
   nowMs: number,
 ): Known {
-  const next = withRequest(known, name, { sent: sentBefore, maybeTwice: sentBefore === 'unknown' });
+  if (isOther === true && claim === 'free')
+    return sent(known, name, { answer: 'other-request', isRepeat: false, sent: 'nothing', shown: OF_ANOTHER }, nowMs);
+  const next = withRequest(known, name, {
+    sent: sentBefore,
+    maybeTwice: sentBefore === 'unknown',
+    ...(isOther ? { isOther } : {}),
+  });
   if (claim === 'free' || claim === 'reserved' || claim === 'ordered') return withRequest(next, name, { claim });
   return sent(
     next,
@@ -308,8 +332,10 @@ function claimAfter(before: Request, found: Request['claim']): Request['claim'] 
 }
 
 /** What the lookup has shown it does not take back by being silent. */
-const stillShown = ({ lookup }: Request, says: LookupSays): LookupSays =>
-  lookup?.says === 'shown' && says !== 'other' ? 'shown' : says;
+function stillShown({ lookup }: Request, says: LookupSays): LookupSays {
+  if (lookup?.says === 'other' && says === 'cannot-tell') return 'other';
+  return lookup?.says === 'shown' && says !== 'other' ? 'shown' : says;
+}
 
 /** What could not be asked can be once it has answered. */
 const stillUnaskable = ({ unaskable }: Request, says: LookupSays): string | null =>
@@ -359,11 +385,21 @@ function voided(known: Known, step: Step, result: Extract<Result, { of: 'void' }
     if (now.running.some((one) => one.do === 'send' && one.request === name))
       return inNewTurn(withRequest(now, name, { ...found, byClaim: holdsAnswer(found.claim) }));
     // What turns out to have been sent is followed from now on.
-    return before.claim === 'free' || before.claim === 'reserved' ? readFirst(inNewTurn(now), name, found, nowMs) : now;
+    const isNew = before.claim === 'free' || before.claim === 'reserved';
+    return isNew ? readFirst(inNewTurn(withTerms(now, name, result.refs?.[name])), name, found, nowMs) : now;
   }, read);
   // It was tried for as long as the store was away: that nobody had paid before says nothing any more.
   const isOld = step.isParked === true && Object.values(known.requests).some((one) => one.paid !== null);
   return isOld && result.isDone ? inNewTurn({ ...next, stop: null }) : next;
+}
+
+/** What an earlier run was ordered to send is asked about by its claim. */
+function withTerms(known: Known, name: string, claim: ClaimRef | undefined): Known {
+  const { prepared } = known;
+  const [first] = Object.values(prepared?.steps ?? {});
+  if (prepared === null || first === undefined || claim === undefined || name in prepared.steps) return known;
+  const terms = { claim, facts: first.facts, fixed: {} };
+  return { ...known, prepared: { ...prepared, steps: { ...prepared.steps, [name]: terms } } };
 }
 
 function wroteAnswer(known: Known, name: string): Known {
@@ -382,7 +418,8 @@ function orderedSend(known: Known, step: Step, result: Extract<Result, { of: 'or
   if (before?.claim === 'answered' || before?.lookup?.says === 'shown' || before?.lookup?.says === 'other')
     return inNewTurn(claim === 'ordered' ? withRequest(next, step.request, { claim, sent: sentBefore }) : next);
   const unasked = known.orders.some(({ id, cannotTell }) => id === step.order && cannotTell);
-  const open = { claim, sent: sentBefore, answer: null, windowOver: false, lookup: null, unasked } as const;
+  const byPerson = step.order !== undefined;
+  const open = { claim, sent: sentBefore, answer: null, windowOver: false, lookup: null, unasked, byPerson } as const;
   return inNewTurn(withRequest(orderedAgain(next), step.request, open));
 }
 
@@ -416,58 +453,4 @@ function tookBack(known: Known, name: string, { claim, sent: sentBefore }: Claim
       askUntilMs,
     }),
   );
-}
-
-const NOT_CHECKED: Cause = { code: 'invoice_refused', text: 'it cannot be checked now: give it again later' };
-const NO_ANSWER_OF_PAID: PaidResult = { says: 'cannot-tell', word: null, shown: {} };
-const UNANSWERED = 'neither the store nor the service answered';
-
-function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
-  const { turn, request: name } = step;
-  const request = known.requests[name];
-  switch (step.do) {
-    case 'read-inbox':
-      return { ...known, inbox: { says: 'cannot-tell', askedAtMs, turn } };
-    case 'look':
-    case 'follow':
-    case 'look-status':
-    case 'ask': {
-      const before = request?.lookup?.says;
-      const says = before === 'shown' || before === 'other' ? before : 'cannot-tell';
-      const shown = { ...(request?.shown ?? NOT_SENT.shown), asked: { asked: UNANSWERED } };
-      return withRequest(known, name, { lookup: { says, askedAtMs, turn }, shown });
-    }
-    case 'look-paid':
-    case 'ask-paid':
-      return paid(known, name, NO_ANSWER_OF_PAID, { askedAtMs, turn });
-    case 'compare':
-    case 'quote':
-      return known;
-    case 'report':
-      return notReported(known, step, UNANSWERED);
-    case 'void':
-      return { ...known, stop: { for: step.stop ?? 'expired', says: 'no-answer', turn, order: step.order ?? null } };
-    case 'take-back':
-      return withRequest(known, name, { holdBackFailed: true });
-    case 'write-answer':
-      return inNewTurn(
-        withRequest(known, name, request?.unwritten === true ? { unwritten: false } : { proofWritten: true }),
-      );
-    case 'order-send':
-      return inNewTurn(
-        withOrder(withRequest(known, name, { repeat: 'unknown', maybeOrdered: true }), step.order, {
-          result: 'no-answer',
-        }),
-      );
-    case 'check':
-    case 'send':
-      return known;
-    case 'close':
-    case 'last-word':
-      return withOrder(known, step.order, { result: 'no-answer' });
-    case 'check-invoice':
-      return inNewTurn(withOrder(known, step.order, { result: 'not-taken', why: NOT_CHECKED }));
-    default:
-      return step.do satisfies never;
-  }
 }

@@ -43,6 +43,12 @@ export const ORDER_RULES: readonly OrderRule[] = [
     follows: (o) => refuse(o, STORE_UNAVAILABLE),
   },
   {
+    name: 'cancel-not-voided',
+    says: 'A cancel is refused if the claims cannot be voided: what the service turned away it may have executed.',
+    when: (o) => isCancel(o) && o.v.is.stopAsked && o.v.known.stop?.order === o.order.id,
+    follows: (o) => refuse(o, MAYBE_PAID),
+  },
+  {
     name: 'order-not-voided',
     says: 'An order that closes what was never sent is refused if the store did not void the claims, or does not answer.',
     when: (o) => !isCancel(o) && o.v.known.stop?.order === o.order.id && o.v.known.stop.says !== 'done',

@@ -7,6 +7,7 @@ import { PLAIN_SEND, type ForPersons, type Known, type Result, type Step } from 
 import { acts, paidIn, termsOf, windowsOf } from './performing.js';
 import type { Context } from './plan.js';
 import { nounOf } from './told.js';
+import { OTHER_REQUEST } from './learn.js';
 
 type SendResult = Extract<Result, { of: 'send' }>;
 
@@ -107,5 +108,3 @@ export function sent(outcome: SubmitOutcome, known: Known, request: string): Sen
 }
 
 const HELD_BACK = 'a trusted event names this reference, so it was not sent';
-const OTHER_REQUEST =
-  'Another request was made under this reference before. Nothing was sent for this one; check that flow first.';

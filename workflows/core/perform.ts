@@ -317,7 +317,11 @@ async function voidAll(context: Context, step: Step, known: Known): Promise<Resu
     : await store.voidFlow(order);
   const read = open.map(({ name, operation }) => [name, found.claims[operation]] as const);
   const claims = Object.fromEntries(read.flatMap(([name, claim]) => (claim === undefined ? [] : [[name, claim]])));
-  return { of: 'void', isDone: found.isDone, claims, events: found.events };
+  const refs = open.flatMap(({ name, operation }) => {
+    const ref = found.refs?.[operation];
+    return ref === undefined || known.prepared?.steps[name] !== undefined ? [] : [[name, ref] as const];
+  });
+  return { of: 'void', isDone: found.isDone, claims, events: found.events, refs: Object.fromEntries(refs) };
 }
 
 async function writeAnswer(context: Context, step: Step, known: Known): Promise<Result> {

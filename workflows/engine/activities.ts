@@ -22,11 +22,11 @@ export function preparationOf(flow: { readonly flowId: string }, input: unknown)
 
 /**
  * An earlier run of the flow may have sent, before a reset in the UI, or before it was resumed. Also true in a run that
- * continues another one.
+ * continues another one. The mark counts whatever it says, since it is not sealed: who forges it makes the flow careful.
  */
 export function wasReset(): boolean {
   const { runId, firstExecutionRunId, memo } = workflowInfo();
-  return runId !== firstExecutionRunId || memo?.[RESUMED] === true;
+  return runId !== firstExecutionRunId || memo?.[RESUMED] !== undefined;
 }
 
 /** What the run before this one hands on. A first run has none: who starts a flow brings its input, and no state of it. */

@@ -68,6 +68,8 @@ function notExecuted(claims: readonly Claim[]): Outcome | undefined {
 
 function whatResumes(claims: readonly Claim[]): string {
   if (claims.some(({ phase }) => phase === 'answered')) return 'the service has it: its status is followed';
+  if (claims.some(({ phase, sent }) => phase === 'reserved' && sent === 'unknown'))
+    return 'another send was ordered, and not made: it is made';
   if (claims.some(({ phase, sent }) => phase === 'sending' || sent !== 'nothing'))
     return 'it may have been sent: the service is asked, and it is not sent again without an order';
   return 'as far as its claims say nothing was sent: it is sent';

@@ -5,6 +5,7 @@ import type { Process } from '../core/process.js';
 import type { Timeline } from '../core/timeline.js';
 import type { Trace } from '../core/trace.js';
 import { createActivityServer, type ActivityDeps, type ActivityWorker } from './activities.js';
+import { PLAINTEXT } from '../../../src/protocol/plaintext-marker.js';
 import { durationMs, fromPayload, type Failure } from './payloads.js';
 import { inOrder, isOpen, type ActivityTask, type Command, type Job, type Run, type RunStatus, type StartOrder, type Turn } from './run.js'; // prettier-ignore
 import { taskOf } from './activity-task.js';
@@ -291,7 +292,8 @@ export function createTemporalServer(deps: ServerDeps): TemporalServer {
     resume(workflowId) {
       const base = newest.get(workflowId);
       if (base === undefined || isOpen(base)) return false;
-      const memo = { ...base.memo, [RESUMED]: true };
+      // As a worker reads what is not sealed.
+      const memo = { ...base.memo, [RESUMED]: { [PLAINTEXT]: true } };
       const run = open({ workflowId, type: base.type, args: base.args.slice(0, 1), memo });
       add(run, initialize(run));
       return true;

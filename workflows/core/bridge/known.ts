@@ -20,6 +20,11 @@ export interface TransferKnown {
   readonly report: Report | null;
   /** A refund that a person ordered, or that is being sent. */
   readonly refund: RefundOrdered | null;
+  /**
+   * A person was asked for a refund, or may have been by an earlier run: what they have seen, and do outside of the flow, no
+   * rule can know, so that none is sent by the input alone from then on.
+   */
+  readonly wasAsked: boolean;
   /** Ids of the events that were judged when an event held a refund back; null: none did. */
   readonly heldBack: readonly string[] | null;
   /** A person has ordered to wait for the confirmation of a refund: since then, and until then; ms. */
@@ -58,6 +63,7 @@ export const NEW_TRANSFER: TransferKnown = {
   reported: [],
   report: null,
   refund: null,
+  wasAsked: false,
   heldBack: null,
   waitsSinceMs: 0,
   waitsUntilMs: 0,

@@ -1,7 +1,9 @@
 import type { Quote } from '../../../activities/types.js';
-import type { Known, Order, Result, Step } from '../known.js';
+import type { FlowEvent } from '../../../src/protocol/messages.js';
+import type { Known, Order, Question, Result, Step } from '../known.js';
 import { inNewTurn } from '../take-events.js';
 import { NEW_TRANSFER, type TransferKnown } from './known.js';
+import { asBridgeStatus } from './statuses.js';
 
 /** Adds what a bridge transfer alone learns. It judges nothing, and never throws. */
 const withTransfer = (known: Known, change: Partial<TransferKnown>): Known => ({
@@ -21,6 +23,16 @@ export function quoted(known: Known, { quote, why }: Extract<Result, { of: 'quot
   const now = { quote: { ...quote, quotedAtMs: askedAtMs }, isUsed: false, quotes: quotes + 1 };
   return inNewTurn(withTransfer(known, now));
 }
+
+/** A failure that was there before this run may have been shown to a person. */
+export function heardBefore(known: Known, events: readonly FlowEvent[]): Known {
+  const hasFailed = events.some(({ status }) => asBridgeStatus(status) === 'FAILED');
+  return known.transfer !== null && hasFailed ? withTransfer(known, { wasAsked: true }) : known;
+}
+
+/** What a person is asked. */
+export const questioned = (known: Known, { reason }: Pick<Question, 'reason'>): Known =>
+  known.transfer !== null && reason === 'refund_needed' ? withTransfer(known, { wasAsked: true }) : known;
 
 /** What a send says of its quote, and of a refund that was ordered. */
 export function sentUnder(known: Known, step: Step, result: Extract<Result, { of: 'send' }>, nowMs: number): Known {

@@ -56,10 +56,9 @@ function whyNotByInput(v: View, transfer: Transfer): Cause | null {
   if (!transfer.input.refund.auto) return { code: 'refund_not_automatic', text: 'the input does not say refund.auto' };
   const evidence = { ...endEvidence(transfer), termsStand: true, theirsBegun: theirsBegun(transfer) };
   const why = otherCameIn(transfer) ?? refundRefusal({ ...evidence, by: 'input' });
-  return why ?? (v.known.parked?.reason === 'refund_needed' ? A_PERSON_DECIDES : null);
+  return why ?? (v.known.transfer?.wasAsked === true ? A_PERSON_DECIDES : null);
 }
 
-/** What they have seen, and do outside of the flow, no rule can know. */
 const A_PERSON_DECIDES: Cause = { code: 'refund_not_automatic', text: 'a person was asked, who decides from then on' };
 
 /** Why none is sent now; null: it is. */
