@@ -8,7 +8,7 @@ import { isPaid, type Input, type Known, type Request } from './known.js';
 import { refuse } from './orders.js';
 import type { Note, OrderRule, Ordered, Plan, Rule, Situation, View } from './plan.js';
 import { askOn, compare, isStopped, lookAtStatus, unlessPaid } from './situation.js';
-import { requestOf } from './view.js';
+import { mayBeSent, requestOf } from './view.js';
 
 const RULES: readonly Rule[] = [
   {
@@ -149,7 +149,9 @@ const PAY = 'pay';
 
 const isPay = ({ requestPlan }: View): boolean => requestPlan.name === PAY;
 const generateOf = (known: Known): Request => requestOf(known, GENERATE);
-const isNotOfInput = ({ known: { prepared } }: View): boolean => prepared !== null && !(GENERATE in prepared.steps);
+/** Before the check the claims alone tell: after a payment that may have been sent, the invoice is there. */
+const isNotOfInput = ({ known }: View): boolean =>
+  known.prepared === null ? mayBeSent(requestOf(known, PAY)) : !(GENERATE in known.prepared.steps);
 
 /** Nothing of the flow's own can still change what the service has. */
 const isThere = ({ executed, request, post, send }: View): boolean =>
