@@ -21,6 +21,8 @@ export interface Case {
   /** A folder whose files must hold no secret, and no unencrypted personal data. */
   readonly folder: string;
   readonly bundlePath: string;
+  /** The same, and it reports the steps and results of the flows; null: that is not wanted. */
+  readonly pairsBundlePath: string | null;
   readonly patienceMs: number;
 }
 
@@ -49,6 +51,8 @@ export interface Verdict {
   /** How many requests each flow made to the service. */
   readonly requests: Readonly<Record<string, number>>;
   readonly replayed: number;
+  /** Shapes of the steps and results of all flows, if they are wanted. */
+  readonly pairs: readonly string[];
   readonly longestHistory: number;
   readonly mostSignals: number;
 }

@@ -2,6 +2,7 @@ import type { Client } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { Worker } from '@temporalio/worker';
 import type { DataConverter } from '@temporalio/common';
+import { pairSinks } from '../harness/pairs.js';
 import { ordersOf } from '../end-to-end/reconcile/driver.js';
 import { at } from '../end-to-end/reconcile/json.js';
 import { openSealedBytes, type PayloadKeys } from '../end-to-end/reconcile/open-sealed.js';
@@ -66,12 +67,26 @@ export function stepsOf(flow: FlowHistory | undefined): readonly string[] {
 
 const { EventType } = proto.temporal.api.enums.v1;
 
+interface ReplayedOn {
+  readonly bundlePath: string;
+  readonly dataConverter: DataConverter;
+}
+
+/** Shapes of the steps and results of all of them. @param on a bundle that reports them (test/harness/pairs.ts) */
+export async function pairsOf(histories: readonly FlowHistory[], on: ReplayedOn): Promise<readonly string[]> {
+  const pairs = new Set<string>();
+  await replayAll(histories, on, pairs);
+  return [...pairs].toSorted();
+}
+
 /** I9: on the bundle that ran. */
 export async function replayAll(
   histories: readonly FlowHistory[],
-  { bundlePath, dataConverter }: { readonly bundlePath: string; readonly dataConverter: DataConverter },
+  { bundlePath, dataConverter }: ReplayedOn,
+  pairs?: Set<string>,
 ): Promise<readonly Violation[]> {
-  const options = { workflowBundle: { codePath: bundlePath }, dataConverter, namespace: NAMESPACE };
+  const sinks = pairs === undefined ? {} : { sinks: pairSinks(pairs) };
+  const options = { workflowBundle: { codePath: bundlePath }, dataConverter, namespace: NAMESPACE, ...sinks };
   const all = histories.flatMap(({ workflowId, runs }) => runs.map((history) => ({ workflowId, history })));
   const broken: Violation[] = [];
   for await (const { workflowId, error } of Worker.runReplayHistories(options, all)) {

@@ -19,7 +19,15 @@ import { createRest } from '../end-to-end/reconcile.js';
 import type { Witnesses } from '../end-to-end/reconcile/witnesses.js';
 import { searchCanaries } from './canaries.js';
 import { countBy, type Case, type Verdict } from './case.js';
-import { fetchHistories, noneOverdue, readReports, replayAll, signalledIn, signalsAccountedFor } from './histories.js';
+import {
+  fetchHistories,
+  noneOverdue,
+  pairsOf,
+  readReports,
+  replayAll,
+  signalledIn,
+  signalsAccountedFor,
+} from './histories.js';
 import { countEarly, requestsOfFlows } from './on-the-wire.js';
 import { ownFaults, type Injection } from './own-faults.js';
 import { storiesOf } from './stories.js';
@@ -82,6 +90,7 @@ const violations = [
   ...noneOverdue(witnesses, histories, Date.now()),
   ...searchCanaries({ secrets: given.secrets, keys, inbox, folder: given.folder }, histories),
 ];
+const { pairsBundlePath } = given;
 const verdict: Verdict = {
   violations,
   checked: {
@@ -122,6 +131,7 @@ const verdict: Verdict = {
   ),
   requests: requestsOfFlows(wire, flows),
   replayed,
+  pairs: pairsBundlePath === null ? [] : await pairsOf(histories, { bundlePath: pairsBundlePath, dataConverter }),
   longestHistory: Math.max(0, ...histories.map(({ events }) => events)),
   mostSignals: Math.max(0, ...histories.map(({ signals }) => signals)),
 };

@@ -10,8 +10,14 @@ import type { World } from './world.js';
  * The judge's verdict about a world, as soon as nothing moves in it any more.
  * @param patienceMs how long that may take; a flow that still moves then is a violation
  * @param wanted references of flows whose stories are wanted, whatever becomes of them
+ * @param pairsBundlePath of a bundle that reports steps and results, if they are wanted
  */
-export async function judge(world: World, patienceMs: number, wanted: readonly string[] = []): Promise<Verdict> {
+export async function judge(
+  world: World,
+  patienceMs: number,
+  wanted: readonly string[] = [],
+  pairsBundlePath: string | null = null,
+): Promise<Verdict> {
   const given: Case = {
     temporalAddress: world.temporalAddress,
     sandboxUrl: world.sandboxUrl,
@@ -26,6 +32,7 @@ export async function judge(world: World, patienceMs: number, wanted: readonly s
     secrets: world.secrets,
     folder: world.folder,
     bundlePath: world.bundlePath,
+    pairsBundlePath,
     patienceMs,
   };
   const path = join(world.folder, 'outside', 'case.json');

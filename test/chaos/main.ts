@@ -2,6 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { REPEAT_MODES, type RepeatMode } from '../../src/sandbox/settings.js';
+import { reportingBundle } from '../harness/pairs.js';
+import { pairsIn, unknownTo } from '../model/known-pairs.js';
 import { play } from './play.js';
 import { htmlOf } from './page.js';
 import { judgementOf, textOf } from './report.js';
@@ -24,6 +26,7 @@ reordered, dropped and forged. Then a judge of its own holds six witnesses again
   --rate R          flows a second (4)
   --out FOLDER      where report.json and report.html go (chaos-report)
   --overnight       20,000 flows
+  --pairs           is each step with its result one that the world of the model knows (test/model)? Exits with 1 if not
   --self-test       plants bugs in copies of the sources, each of which must turn the judge red
 
 Exits with 0 if it is green, 1 if an invariant is violated, 3 if too little went wrong for that to mean anything, and 4 if
@@ -48,6 +51,7 @@ async function main(): Promise<number> {
       'repeat-mode': { type: 'string' },
       out: { type: 'string', default: 'chaos-report' },
       overnight: { type: 'boolean', default: false },
+      pairs: { type: 'boolean', default: false },
       'self-test': { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -66,14 +70,19 @@ async function main(): Promise<number> {
     say('`npm run chaos -- --help` says more.');
     return 2;
   }
-  const run = await play({ flows, seed, rate, database, repeatMode, say });
+  const reporting = values.pairs ? await reportingBundle() : undefined;
+  const pairsBundle = reporting === undefined ? {} : { pairsBundlePath: reporting.codePath };
+  const run = await play({ flows, seed, rate, database, repeatMode, say, ...pairsBundle }).finally(reporting?.close);
   const folder = resolve(out);
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'report.json'), `${JSON.stringify(run, null, 1)}\n`);
   await writeFile(join(folder, 'report.html'), htmlOf(run));
   say(textOf(run));
   say(`  written to   ${join(folder, 'report.html')} and report.json`);
-  return EXIT_OF[judgementOf(run)];
+  const unknown = unknownTo(pairsIn('whole'), run.verdict.pairs);
+  if (values.pairs) say(`  ${run.verdict.pairs.length} pairs of step and result; none of the model's world:`);
+  for (const pair of unknown) say(`    ${pair}`);
+  return EXIT_OF[judgementOf(run)] || (unknown.length > 0 ? 1 : 0);
 }
 
 /** The four modes in turn. */

@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly database: Database;
   readonly repeatMode: RepeatMode;
   readonly say: (line: string) => void;
+  /** Of a bundle that reports steps and results, if they are wanted. */
+  readonly pairsBundlePath?: string;
 }
 
 /** The warm-up and the end, of all flows: they meet no fault. */
@@ -32,7 +34,15 @@ const WORKERS = 3;
 const GATEWAYS = 2;
 
 /** Warm-up, chaos, healing, rest; then the judge. */
-export async function play({ flows, seed, rate, database, repeatMode, say }: RunOptions): Promise<Run> {
+export async function play({
+  flows,
+  seed,
+  rate,
+  database,
+  repeatMode,
+  say,
+  pairsBundlePath,
+}: RunOptions): Promise<Run> {
   const startedAtMs = performance.now();
   const startedAt = new Date().toISOString();
   say(`seed ${seed}: starting Temporal, the sandbox, ${GATEWAYS} gateways and ${WORKERS} workers`);
@@ -62,7 +72,7 @@ export async function play({ flows, seed, rate, database, repeatMode, say }: Run
     const recoveries = await probes.over();
     const restFromMs = performance.now();
     const slow = recoveries.filter(({ ms }) => ms > SLOW_MS).map(({ reference }) => reference);
-    const verdict = await judge(world, REST_WITHIN_MS, slow);
+    const verdict = await judge(world, REST_WITHIN_MS, slow, pairsBundlePath);
     say(`rest and judgement took ${((performance.now() - restFromMs) / 1_000).toFixed(0)} s`);
     return {
       seed,

@@ -12,6 +12,8 @@ export interface Explored {
   readonly violation: { readonly says: string; readonly path: readonly number[] } | null;
   /** Rules, parks, ends and orders that were reached. */
   readonly seen: ReadonlySet<string>;
+  /** Shapes of the steps and results in it. */
+  readonly pairs: ReadonlySet<string>;
   /** False: the limit of states ended it. */
   readonly isWhole: boolean;
 }
@@ -31,6 +33,7 @@ export function explore(setting: Setting, left: Budget, mostStates: number): Exp
   const calmTo = new Int32Array(mostStates + 1).fill(-1);
   const seen = new Set<string>();
   setting.decided.clear();
+  setting.pairs.clear();
   let [explored, transitions, depth] = [1, 0, 0];
   let resting: { at: number; says: string } | null = null;
   const first = begin(setting, left);
@@ -52,6 +55,7 @@ export function explore(setting: Setting, left: Budget, mostStates: number): Exp
       depth,
       cpuSeconds,
       seen,
+      pairs: setting.pairs,
       isWhole,
       violation: violation === null || path === null ? null : { says: violation.says, path },
     };

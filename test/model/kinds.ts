@@ -14,7 +14,7 @@ const REFUND_PARKS: readonly string[] = ['conflict', 'event_mismatch'];
 /** Of a bridge transfer: never settled and refunded by us, and no refund beside another one, unless a person ordered it. */
 export function brokenTransfer(setting: Setting, w: World): string | null {
   if (!isBridge(setting)) return null;
-  const { known, nowMs } = w;
+  const { known } = w;
   const refund = postOf(w, 'refund');
   const v = viewIn(setting, w);
   const send = known.running.find((step) => step.do === 'send' && step.request === 'refund');
@@ -84,14 +84,14 @@ export function brokenTransferEnd(setting: Setting, w: World): string | null {
 /** Of an invoice that is generated, and paid once it is ordered. */
 export function brokenInvoice(setting: Setting, w: World): string | null {
   const { plan } = setting;
-  const { known, nowMs } = w;
+  const { known } = w;
   if (plan.takesPay !== true) return null;
   const { generate, pay } = known.requests;
   if (generate === undefined || pay === undefined) return null;
   const send = known.running.find((step) => step.do === 'send' && step.request === 'pay');
   if (send !== undefined && known.prepared?.steps['pay'] === undefined) return 'it was paid without an order to pay';
-  // What was sent before was compared before.
-  if (send !== undefined && pay.sent === 'nothing' && generate.compared !== 'ours')
+  // What was sent before was compared before; and of an invoice that was made elsewhere nothing is known.
+  if (send !== undefined && pay.sent === 'nothing' && isGenerated(known) && generate.compared !== 'ours')
     return `it is paid, and was compared: ${generate.compared}`;
   const v = viewIn(setting, w);
   const isIdle = known.running.length === 0 && known.orders.every(({ became }) => became !== null);
@@ -100,14 +100,19 @@ export function brokenInvoice(setting: Setting, w: World): string | null {
     return 'an event reports that it was paid, and the lookup is not asked';
   const orders = known.running.some((step) => step.do === 'order-send' && step.request === 'pay');
   const { payment } = (known.prepared?.input ?? {}) as { readonly payment?: unknown };
-  return orders && payment === undefined ? 'another payment is ordered, and whom it charges is not known' : null;
+  return orders && payment === undefined && isGenerated(known)
+    ? 'another payment is ordered, and whom it charges is not known'
+    : null;
 }
 
 export function brokenInvoiceEnd({ known, end }: World): string | null {
   const { generate } = known.requests;
-  if (generate === undefined || end?.order !== undefined || end?.state !== 'completed') return null;
+  if (generate === undefined || end?.order !== undefined || end?.state !== 'completed' || !isGenerated(known))
+    return null;
   return generate.compared === 'ours' ? null : `completed, and the invoice was compared: ${generate.compared}`;
 }
+
+const isGenerated = ({ prepared }: World['known']): boolean => prepared !== null && 'generate' in prepared.steps;
 
 /** An order to pay is taken once, and not while the flow is being stopped. */
 export function brokenPayOrder(before: World, after: World): string | null {

@@ -58,8 +58,13 @@ const OFFRAMP: Life = {
   becomes: {
     PENDING: [
       ['calm', 'SUCCESSFUL'],
+      ['can', 'CRYPTO_RECEIVED'],
       ['can', 'FAILED'],
       ['can', 'CRYPTO_NOT_RECEIVED'],
+    ],
+    CRYPTO_RECEIVED: [
+      ['calm', 'SUCCESSFUL'],
+      ['can', 'FAILED'],
     ],
     FAILED: [
       ['calm', 'REFUNDED'],

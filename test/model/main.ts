@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { explore, storyOf } from './explore.js';
+import { differencesFrom, PAIR_FILES } from './known-pairs.js';
 import { lookFor, PLANTS, type Baseline, type Verdict } from './plants.js';
 import { budgetOf, DEEP, FOR_PLANTS, nameOf, settingOf, WHOLE, type Space } from './spaces.js';
 
@@ -61,7 +62,7 @@ function spaceNamed(name: string): Space {
   const [faults, events, orders] = bounds.split('/').map(Number);
   const known = [...WHOLE, ...DEEP, ...FOR_PLANTS].find((one) => nameOf(one) === name);
   if (known !== undefined) return known;
-  const repeat = more.find((word) => word !== 'slow' && word !== 'later') as Space['repeat'];
+  const repeat = more.find((word) => !['slow', 'later', 'existing'].includes(word)) as Space['repeat'];
   if (kind === undefined || !Number.isInteger(faults) || !Number.isInteger(events) || !Number.isInteger(orders))
     throw new TypeError(`no such space: "${name}". See --list.`);
   return {
@@ -72,6 +73,7 @@ function spaceNamed(name: string): Space {
     ...(repeat === undefined ? {} : { repeat }),
     ...(more.includes('slow') ? { isSlow: true as const } : {}),
     ...(more.includes('later') ? { isOrderedLater: true as const } : {}),
+    ...(more.includes('existing') ? { isExisting: true as const } : {}),
   };
 }
 
@@ -81,12 +83,13 @@ function exploreOne(space: Space): number {
   const setting = settingOf(space, book, worldPlant);
   if (values.path !== undefined)
     return say(storyOf(setting, budgetOf(space), values.path.split(',').map(Number)).join('\n'));
-  const { seen, ...found } = explore(setting, budgetOf(space), MOST_STATES);
+  const { seen, pairs, ...found } = explore(setting, budgetOf(space), MOST_STATES);
   const row: Row = {
     space: nameOf(space),
     ...found,
     megabytes: Math.round(process.memoryUsage().rss / 1e6),
     seen: [...seen],
+    pairs: [...pairs],
   };
   if (values.json === true) return say(JSON.stringify(row));
   say(inColumns(row));
@@ -110,6 +113,7 @@ interface Row {
   readonly isWhole: boolean;
   readonly violation: { readonly says: string; readonly path: readonly number[] } | null;
   readonly seen: readonly string[];
+  readonly pairs: readonly string[];
 }
 
 function inColumns(row: Row): string {
@@ -146,7 +150,11 @@ async function exploreAll(spaces: readonly Space[]): Promise<number> {
   const seen = new Set(rows.flatMap((row) => row.seen));
   const dead = neverReached(seen);
   if (dead.length > 0) say(`never reached: ${dead.join(', ')}`);
-  return bad === 0 && dead.length === 0 ? 0 : 1;
+  const pairs = new Set(rows.flatMap((row) => row.pairs));
+  const news = spaces === WHOLE ? differencesFrom('whole', pairs) : [];
+  if (news.length > 0) say(`of ${pairs.size} pairs of step and result (${PAIR_FILES.whole}):\n${news.join('\n')}`);
+  const isLost = news.some((line) => line.startsWith('-'));
+  return bad + dead.length === 0 && !isLost ? 0 : 1;
 }
 
 function neverReached(seen: ReadonlySet<string>): readonly string[] {

@@ -1,15 +1,17 @@
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import type { Meaning } from '../../src/protocol/statuses.js';
-import type { Action, NewOrder } from '../../workflows/core/known.js';
+import type { Action, NewOrder, Step } from '../../workflows/core/known.js';
+import { learn } from '../../workflows/core/learn.js';
 import { requestOf } from '../../workflows/core/view.js';
 import { eventOf as eventOfBridge } from './bridge.js';
 import { executed, isOfCopy, less, type Here } from './here.js';
 import { lifeOf } from './lives.js';
 import { attemptMoves } from './send-moves.js';
-import { stepMoves } from './step-moves.js';
+import { checked, stepMoves } from './step-moves.js';
 import {
   abandoned,
+  begin,
   lookingAt,
   lookingAtCurrent,
   OURS,
@@ -39,6 +41,8 @@ export function moves(setting: Setting, world: World): readonly Move[] {
   const w = lookingAtCurrent(setting, world);
   const hereAt = (name: string): Here => hereOf(setting, lookingAt(name, world), list);
   const here = hereAt(w.at);
+  // Before its check a flow looks at its first request, also if it has only the others.
+  const ofFlow = setting.isExisting ? (names.at(-1) ?? '') : w.at;
   for (const { step, result } of w.slow) {
     here.calm(`the result of "${step.do}" reaches the flow`, () =>
       hear(setting, { ...w, slow: w.slow.filter((one) => one.step !== step) }, { is: 'result', step, result }),
@@ -46,9 +50,9 @@ export function moves(setting: Setting, world: World): readonly Move[] {
   }
   for (const step of w.known.running) {
     if (w.slow.some((one) => one.step.id === step.id)) continue;
-    const at = step.only !== undefined ? hereAt(step.only) : step.request === '' ? here : hereAt(step.request);
-    if (step.do === 'send') attemptMoves(at, step);
-    else stepMoves(at, step);
+    const at = step.only ?? (step.request === '' ? ofFlow : step.request);
+    if (step.do === 'send') attemptMoves(hereAt(at), step);
+    else stepMoves(hereAt(at), step);
   }
   for (const name of names) serviceMoves(hereAt(name));
   eventMoves(hereAt((isBridge(setting) ? names[0] : names.at(-1)) ?? ''), list);
@@ -63,7 +67,17 @@ export function moves(setting: Setting, world: World): readonly Move[] {
       read: 0,
     }),
   );
+  if (w.known.prepared !== null && names.some((name) => postOf(w, name).claim.phase !== 'absent'))
+    here.fault('the flow is reset to the moment after its first check', () => resetIn(setting, w));
   return list;
+}
+
+/** Its run begins again with what it knew before anything was reserved; Temporal hands it its signals once more. */
+function resetIn(setting: Setting, w: World): World {
+  const untouched = begin(setting, w.left);
+  const step: Step = { id: 'check', do: 'check', request: '', turn: 0, beganAtMs: 0 };
+  const known = learn(newKnownOf(setting, 0), { is: 'result', step, result: checked(setting, untouched) }, 0);
+  return settled(setting, { ...leftBehind(w), attempt: null, slow: [], known, delivered: 0, read: 0 });
 }
 
 function hereOf(setting: Setting, w: World, list: Move[]): Here {
@@ -105,12 +119,7 @@ type Add = (says: string, to: () => World) => void;
 
 function lateMoves(setting: Setting, w: World, can: Add): void {
   const { post, nowMs } = w;
-  post.flights.forEach((_, index) =>
-    can('the late POST is executed', () => {
-      const flights = post.flights.filter((__, other) => other !== index);
-      return { ...w, post: { ...executed(setting, w).post, flights } };
-    }),
-  );
+  post.flights.forEach((_, index) => can('the late POST is executed', () => late(setting, w, index)));
   if (post.zombie === null) return;
   const { claim } = post;
   const isOpen = claim.phase === 'absent' || (claim.phase === 'reserved' && !claim.ordered);
@@ -125,9 +134,18 @@ function lateMoves(setting: Setting, w: World, can: Add): void {
   });
 }
 
+const late = (setting: Setting, w: World, index: number): World => ({
+  ...w,
+  post: { ...executed(setting, w).post, flights: w.post.flights.filter((_, other) => other !== index) },
+});
+
 function serviceMoves({ setting, w, calm, can, fault }: Here): void {
   lateMoves(setting, w, can);
-  const { record } = w.post;
+  const { record, claim } = w.post;
+  if (claim.phase === 'sending' && record === null && w.post.flights.length > 0)
+    fault('the late POST is executed, and a forgotten worker writes its answer', () =>
+      store(late(setting, w, 0), 'answer'),
+    );
   if (record === null) {
     const { byOthersToo } = requestPlanOf(setting, w);
     const isPayable =
@@ -267,7 +285,9 @@ function timeMoves({ setting, w, calm, can }: Here): void {
 /** What others have done a while ago the flow can have seen. */
 function later({ known }: World, post: World['post'], nowMs: number): World['post'] {
   const { record } = post;
-  const isStopping = known.running.some((step) => step.do === 'void' || step.do === 'read-inbox');
-  const seen = record?.byOthers === 'unseen' && !isStopping ? { record: { ...record, byOthers: 'seen' as const } } : {};
+  // Before its check it does not know what to ask for.
+  const isBlind =
+    known.prepared === null || known.running.some(({ do: what }) => what === 'void' || what === 'read-inbox');
+  const seen = record?.byOthers === 'unseen' && !isBlind ? { record: { ...record, byOthers: 'seen' as const } } : {};
   return { ...post, ...seen, flights: post.flights.filter((untilMs) => untilMs > nowMs) };
 }

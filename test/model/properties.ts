@@ -48,7 +48,9 @@ export function broken(setting: Setting, world: World, most: Budget): string | n
   if (ran !== null) return ran;
   if (w.decision.says.length > 0) return 'what is reported is reported twice';
   if (known.parked !== null && known.parked.actions.length === 0) return 'parked without a legal order';
-  if (isSmooth(setting, w, most) && known.parked !== null)
+  // Its lookup shows the invoice before a payment, too, and so never that a refused one was not made.
+  const isRefusalUnproven = w.post.claim.refusal && requestPlanOf(setting, w).byOthersToo === true;
+  if (isSmooth(setting, w, most) && known.parked !== null && !isRefusalUnproven)
     return `parked (${known.parked.reason}), and nothing went wrong`;
   return brokenPark(setting, w) ?? brokenDebt(setting, w);
 }

@@ -207,6 +207,7 @@ function postMoves(
     heard('not-sent', { ...w, post: { ...post, sends: post.sends - 1 } }),
   );
   fault('the worker is lost while it sends', lost);
+  fault('sent twice on the way: the answer is that of a duplicate', () => heard('duplicate', onward));
   fault('sent twice on the way: the second one is refused for its reference', () => heard('refused-reference', onward));
   if (isLookup(setting, w)) fault('sent twice on the way: the second one is refused', () => heard('refused', onward));
 }
@@ -218,14 +219,16 @@ function report({ setting, w, calm, fault, finish }: Here, step: Step, a: Attemp
   const answer = (OUTCOMES[outcome] ?? outcome) as Answer;
   const { claim, record } = w.post;
   const isUnwritten = a.later === 'store-unavailable';
+  const isOpen = answer === 'unknown' || answer === 'duplicate';
+  const isByGateway = requestPlanOf(setting, w).byGateway === true;
   calm(`the outcome reaches the flow: ${answer}`, () =>
     finish(
       step,
       {
         of: 'send',
         answer,
-        repeat: repeatOf(a, setting.repeat),
-        isRepeat: a.before !== 'nothing',
+        repeat: isOpen && !isByGateway ? repeatOf(a, setting.repeat) : 'unknown',
+        isRepeat: answer === 'accepted' && a.before !== 'nothing',
         unwritten: isUnwritten,
         isOther: answer === 'accepted' && record?.ours === false,
         afterMs: 0,

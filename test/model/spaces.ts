@@ -15,12 +15,22 @@ export interface Space {
   readonly isSlow?: true;
   /** What is to be paid is paid when that is ordered. */
   readonly isOrderedLater?: true;
+  /** The invoice was made elsewhere: the flow only pays it. */
+  readonly isExisting?: true;
 }
 
 /** One with a lookup and one without: these show what is of every kind. */
 const KINDS = ['crypto-send', 'bank-withdrawal'] as const;
 /** Each shows what is its own. */
-const OTHERS = ['card-deposit', 'onramp', 'offramp', 'kyc-check', 'mobile-money-watch', 'on-chain-watch'] as const;
+const OTHERS = [
+  'bank-checkout',
+  'card-deposit',
+  'onramp',
+  'offramp',
+  'kyc-check',
+  'mobile-money-watch',
+  'on-chain-watch',
+] as const;
 
 type Bounds = Omit<Space, 'kind'>;
 const of = (kind: Space['kind'], ...bounds: readonly Bounds[]): readonly Space[] =>
@@ -35,6 +45,7 @@ const bounds = (faults: number, events: number, orders: number, more: Partial<Bo
 });
 
 const LATER = { isOrderedLater: true } as const;
+const EXISTING = { isExisting: true } as const;
 const SETTINGS = (['same-result', 'rejected'] as const satisfies readonly Repeat[]).map((repeat) => ({ repeat }));
 
 /** For `npm test`: about a minute of CPU. */
@@ -45,6 +56,7 @@ export const IN_TESTS: readonly Space[] = [
   ...of('crypto-send', bounds(0, 1, 0, { isSlow: true })),
   ...ofOthers(bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1)),
   ...of('invoice-payment', bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1), bounds(0, 0, 1, LATER)),
+  ...of('invoice-payment', bounds(1, 0, 0, EXISTING), bounds(0, 1, 0, EXISTING), bounds(0, 0, 1, EXISTING)),
   ...of('bridge-transfer', bounds(1, 0, 0), bounds(0, 0, 1), bounds(0, 0, 1, LATER)),
 ];
 
@@ -70,6 +82,12 @@ export const WHOLE: readonly Space[] = [
     bounds(0, 1, 1, LATER),
     bounds(0, 0, 2, LATER),
   ),
+  ...of('invoice-payment', bounds(1, 1, 0, EXISTING), bounds(1, 0, 1, EXISTING), bounds(0, 1, 1, EXISTING)),
+  ...SETTINGS.flatMap((setting) => [
+    ...ofOthers(bounds(1, 0, 0, setting)),
+    ...of('invoice-payment', bounds(1, 0, 0, setting)),
+    ...of('bridge-transfer', bounds(1, 0, 0, setting)),
+  ]),
   ...of('bridge-transfer', bounds(1, 1, 0), bounds(1, 0, 1), bounds(0, 1, 1), bounds(2, 0, 0)),
   ...of('bridge-transfer', bounds(1, 0, 1, LATER), bounds(0, 1, 1, LATER)),
 ];
@@ -110,23 +128,33 @@ export const FOR_PLANTS: readonly Space[] = [
   ...of('crypto-send', bounds(2, 0, 1)),
 ];
 
-export const nameOf = ({ kind, faults, events, orders, repeat, isSlow, isOrderedLater }: Space): string =>
+export const nameOf = ({ kind, faults, events, orders, repeat, isSlow, isOrderedLater, isExisting }: Space): string =>
   [
     kind,
     `${faults}/${events}/${orders}`,
     ...(repeat === undefined ? [] : [repeat]),
     ...(isSlow === true ? ['slow'] : []),
     ...(isOrderedLater === true ? ['later'] : []),
+    ...(isExisting === true ? ['existing'] : []),
   ].join(' ');
 
 export const budgetOf = ({ faults, events, orders }: Space): Budget => ({ faults, events, orders });
 
 export function settingOf(
-  { kind, repeat = 'unknown', isSlow, isOrderedLater }: Space,
+  { kind, repeat = 'unknown', isSlow, isOrderedLater, isExisting }: Space,
   book: Rulebook = {},
   worldPlant?: WorldPlant,
 ): Setting {
   const plant = worldPlant === undefined ? {} : { worldPlant };
-  const how = { isSlow: isSlow === true, isOrderedLater: isOrderedLater === true };
-  return { plan: PLANS[kind], repeat, ...how, book, decided: new Set(), views: new WeakMap(), ...plant };
+  const how = { isSlow: isSlow === true, isOrderedLater: isOrderedLater === true, isExisting: isExisting === true };
+  return {
+    plan: PLANS[kind],
+    repeat,
+    ...how,
+    book,
+    decided: new Set(),
+    pairs: new Set(),
+    views: new WeakMap(),
+    ...plant,
+  };
 }

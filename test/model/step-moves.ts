@@ -37,26 +37,17 @@ export function stepMoves(here: Here, step: Step): void {
   };
   switch (step.do) {
     case 'check': {
-      const found = prepared(setting, w);
-      const read = Object.keys(found.steps).map((name) => [name, claimReading(postOf(w, name).claim)] as const);
-      const claims = Object.fromEntries(read.map(([name, claim]) => [name, { ...claim, repeat: setting.repeat }]));
-      // Of a first run nothing is read: what comes is delivered to it.
-      const isFirst = read.every(([, { claim, sent }]) => ['free', 'reserved'].includes(claim) && sent === 'nothing');
-      const events = isFirst ? [] : w.inbox;
-      const quote = isBridge(setting) ? { quote: QUOTE } : {};
-      calm('the input is valid', () =>
-        finish({ of: 'check', prepared: found, refusal: null, claims, events, ...quote }),
-      );
-      if (isFirst && !isElsewhere(setting)) {
-        const others = { ...claims, [w.at]: { claim: 'free', sent: 'nothing', isOther: true } } as const;
+      calm('the input is valid', () => finish(checked(setting, w)));
+      const first = checked(setting, w);
+      const others = { [w.at]: { claim: 'free', sent: 'nothing', isOther: true } } as const;
+      if (first.claims[w.at]?.claim === 'free' && first.events.length === 0 && !isElsewhere(setting))
         fault('another request has claimed its reference', () =>
-          finish({ of: 'check', prepared: found, refusal: null, claims: others, events: [], ...quote }),
+          finish({ ...first, claims: { ...first.claims, ...others } }),
         );
-      }
       const refusal = { reason: 'invalid_input', detail: '' } as const;
       // Settings may have changed since an earlier run, whose worker is not forgotten as long as that.
       if (postsOf(setting, w).every(({ zombie }) => zombie === null))
-        can('the input is invalid', () => finish({ of: 'check', prepared: null, refusal, claims, events: [] }));
+        can('the input is invalid', () => finish({ of: 'check', prepared: null, refusal, claims: {}, events: [] }));
       return;
     }
     case 'ask':
@@ -90,10 +81,10 @@ export function stepMoves(here: Here, step: Step): void {
       );
       fault('neither store nor lookup answer', () => noAnswer());
       if (isOpen(w.post.claim)) refused();
-      if (isLookup(setting, w) && w.post.record !== null && isOpen(w.post.claim))
-        fault('the lookup lags: not found', () =>
-          finish({ ...looked(here, 'look', false), lookup: 'absent', isOther: false }),
-        );
+      if (!isLookup(setting, w) || !isOpen(w.post.claim)) return;
+      const says = (lookup: LookupSays) => () => finish({ ...looked(here, 'look', false), lookup, isOther: false });
+      fault('the lookup cannot tell', says('cannot-tell'));
+      if (w.post.record !== null) fault('the lookup lags: not found', says('absent'));
       return;
     }
     case 'read-inbox':
@@ -210,6 +201,17 @@ export function stepMoves(here: Here, step: Step): void {
   }
 }
 
+/** What the check of a valid input finds. */
+export function checked(setting: Setting, w: World): Extract<Result, { of: 'check' }> {
+  const found = prepared(setting, w);
+  const read = Object.keys(found.steps).map((name) => [name, claimReading(postOf(w, name).claim)] as const);
+  const claims = Object.fromEntries(read.map(([name, claim]) => [name, { ...claim, repeat: setting.repeat }]));
+  // Of a first run nothing is read: what comes is delivered to it.
+  const isFirst = read.every(([, { claim, sent }]) => ['free', 'reserved'].includes(claim) && sent === 'nothing');
+  const quote = isBridge(setting) ? { quote: QUOTE } : {};
+  return { of: 'check', prepared: found, refusal: null, claims, events: isFirst ? [] : w.inbox, ...quote };
+}
+
 const INVOICE_LIFE_MS = 600_000;
 
 /** What the service shows of a payment, whoever has made it: PENDING is shown of an invoice that is not paid, too. */
@@ -250,8 +252,11 @@ const followed = (lookup: LookupSays, word: string | null): Extract<Result, { of
 
 export function trueLookup(setting: Setting, w: World): LookupSays {
   const { record } = w.post;
-  if (record === null) return 'absent';
-  if (requestPlanOf(setting, w).byOthersToo === true && record.word === 'PENDING') return 'proves-nothing';
+  const isOfInvoice = requestPlanOf(setting, w).byOthersToo === true;
+  // An invoice that is there is shown as PENDING, whether or not a payment of it was begun.
+  const isThere = isOfInvoice && Object.values(w.besides).some((other) => other.record !== null);
+  if (record === null) return isThere ? 'proves-nothing' : 'absent';
+  if (isOfInvoice && record.word === 'PENDING') return 'proves-nothing';
   return record.ours ? 'shown' : 'other';
 }
 
@@ -294,7 +299,7 @@ function window({ request, w }: Here, step: Step): { windowMs: number; sentUntil
 function ask(here: Here, step: Step): void {
   const { setting, w, calm, fault, request } = here;
   const finish = (result: Result, next: World = w): World => here.finish(step, result, next);
-  const { claim, record } = w.post;
+  const { claim } = w.post;
   const now = looked(here, 'ask', false);
   const isNews =
     now.claim === 'answered' ||
@@ -314,13 +319,16 @@ function ask(here: Here, step: Step): void {
     return;
   }
   if (!isLookup(setting, w)) return calm('nothing was learnt for the whole window', () => through('no-lookup'));
-  if (record === null && claim.refusal && w.inbox.length === 0) {
+  if (now.lookup === 'proves-nothing')
+    calm('the lookup showed what was there before, for the whole window', () => through('proves-nothing'));
+  const isAbsent = now.lookup === 'absent';
+  if (isAbsent && claim.refusal && w.inbox.length === 0) {
     const next = store(w, 'confirmRefusal');
     return calm('the lookup showed nothing for the whole window, which confirms the refusal', () =>
       finish({ ...now, claim: claimReading(next.post.claim).claim, lookup: 'absent', windowOver: true }, next),
     );
   }
-  if (record === null) calm('the lookup showed nothing for the whole window', () => through('absent'));
+  if (isAbsent) calm('the lookup showed nothing for the whole window', () => through('absent'));
   fault('the lookup could not tell for the whole window', () => through('cannot-tell'));
 }
 

@@ -28,6 +28,7 @@ import { settle } from '../../workflows/core/settle.js';
 import { view } from '../../workflows/core/view.js';
 import { preparedTransfer } from './bridge.js';
 import { lifeOf } from './lives.js';
+import { shapesOf } from './shape.js';
 
 /** One flow, and everything around it that can go right and wrong. */
 export interface World {
@@ -104,10 +105,14 @@ export interface Setting {
   readonly isSlow: boolean;
   /** What is to be paid is paid when that is ordered. */
   readonly isOrderedLater: boolean;
+  /** What the first request would make is there from the start, and the flow has only the others. */
+  readonly isExisting: boolean;
   readonly worldPlant?: WorldPlant;
   /** Names of rules that have decided somewhere. */
   readonly decided: Set<string>;
   readonly views: WeakMap<Known, View>;
+  /** Shapes of the steps and results that the world has handed to the flow. */
+  readonly pairs: Set<string>;
 }
 
 export interface Move {
@@ -136,7 +141,7 @@ export function begin(setting: Setting, left: Budget): World {
   const known = newKnownOf(setting, 0);
   const [first, ...others] = setting.plan.requests.map(({ name }) => name);
   const at = first ?? '';
-  const isThere = isElsewhere(setting);
+  const isThere = isElsewhere(setting) || setting.isExisting;
   const record = isThere ? { ours: true, word: lifeOf(setting.plan, at).begins, wasFailed: false } : null;
   const empty = {
     nowMs: 0,
@@ -232,8 +237,11 @@ export function settled(setting: Setting, begun: Omit<World, 'decision'>): World
   return { ...world, known, decision, end: decision.end, attempt: null, post: left, slow: [] };
 }
 
-export const hear = (setting: Setting, world: World, input: Input): World =>
-  settled(setting, { ...world, known: learn(world.known, input, world.nowMs) });
+export function hear(setting: Setting, world: World, input: Input): World {
+  if (input.is === 'result')
+    for (const shape of shapesOf(setting.plan, world.known, input.step, input.result)) setting.pairs.add(shape);
+  return settled(setting, { ...world, known: learn(world.known, input, world.nowMs) });
+}
 
 /** The flow, or Temporal, does not wait for this attempt any more: its worker may go on. */
 export function abandoned({ attempt, post, nowMs }: Pick<World, 'attempt' | 'post' | 'nowMs'>, step: Step): Post {
@@ -272,14 +280,20 @@ export const claimReading = (claim: ClaimFacts): ClaimReading => ({
 /** What is to be ordered later is known all the same if an earlier run has sent it. */
 export function prepared(setting: Setting, w: World): FlowPreparation {
   if (isBridge(setting)) return preparedTransfer(setting.isOrderedLater);
-  const isKnown = ({ name, byOthersToo }: RequestPlan): boolean =>
-    !setting.isOrderedLater || byOthersToo !== true || sentOf(postOf(w, name).claim) !== 'nothing';
+  const isKnown = ({ name, byOthersToo, movesNothing }: RequestPlan): boolean =>
+    !(setting.isExisting && movesNothing === true) &&
+    (!setting.isOrderedLater || byOthersToo !== true || sentOf(postOf(w, name).claim) !== 'nothing');
   const names = isElsewhere(setting) ? [] : setting.plan.requests.filter(isKnown).map(({ name }) => name);
   return {
     windows: { settleMs: SETTLE_MS },
     steps: Object.fromEntries(names.map((name) => [name, { facts: OURS, claim: { fingerprint: 'ours' } }])),
-    input: { chain: 'LIGHTNING', token: 'BTC', cryptoAmount: '1', payment: setting.isOrderedLater ? undefined : {} },
+    input: { chain: 'LIGHTNING', token: 'BTC', cryptoAmount: '1', ...paymentIn(setting) },
   } as unknown as FlowPreparation;
+}
+
+function paymentIn({ isOrderedLater, isExisting }: Setting) {
+  if (isExisting) return { pay: 'existing' };
+  return { pay: 'generated', payment: isOrderedLater ? undefined : {} };
 }
 
 /** A trusted event in the inbox that the step's flow had not judged. */

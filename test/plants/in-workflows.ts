@@ -1,4 +1,4 @@
-import { condition, patched, sleep, workflowInfo } from '@temporalio/workflow';
+import { condition, patched, proxySinks, sleep, workflowInfo } from '@temporalio/workflow';
 import type * as decisions from '../../src/protocol/decisions.js';
 import type * as legalOrders from '../../src/protocol/legal-orders.js';
 import { wantedOf } from '../../workflows/core/bridge/came-in.js';
@@ -17,6 +17,7 @@ import type * as rules from '../../workflows/core/rules.js';
 import type * as situations from '../../workflows/core/situation.js';
 import type * as telling from '../../workflows/core/told.js';
 import type * as views from '../../workflows/core/view.js';
+import { shapesOf } from '../model/shape.js';
 import { replacing, type Plants } from './replaced.js';
 
 /** The engine without one of its rules. */
@@ -82,6 +83,9 @@ const withoutRefunded = <Known extends { readonly proven: readonly string[] }>(k
   ...known,
   proven: known.proven.filter((ending) => ending !== 'refunded'),
 });
+
+/** Where a bundle with `reports-pairs` hands the shapes of its steps and results to. */
+export type PairSinks = { readonly pairs: { heard: (shape: string) => void } };
 
 /** For the test of worker versions: a change that a release brings. */
 export const PATCH = 'waits-first';
@@ -235,6 +239,21 @@ export const plants = {
         const terms = honest.refundTerms(asked);
         return 'code' in terms ? terms : { ...terms, cryptoAmount: announced };
       },
+    }),
+  ],
+  'reports-pairs': [
+    replacing<typeof loops>('workflows/core/loop.ts', {
+      createLoop:
+        ({ createLoop }) =>
+        (plan, begun, host) =>
+          createLoop(plan, begun, {
+            ...host,
+            onLearnt(before, input, after) {
+              if (input.is === 'result')
+                shapesOf(plan, before, input.step, input.result).forEach(proxySinks<PairSinks>().pairs.heard);
+              host.onLearnt(before, input, after);
+            },
+          }),
     }),
   ],
   'next-release': [

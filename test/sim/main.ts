@@ -1,11 +1,14 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { reportingBundle } from '../harness/pairs.js';
+import { pairsIn, unknownTo } from '../model/known-pairs.js';
 import { simulationWith, type PlantedSimulation } from './planted.js';
 import { plantNamed, PLANTS, type PlantedBug } from './plants.js';
 import { createTally, failureText } from './report.js';
 import { simulate } from './simulate.js';
-import { workflowsOf } from './workflows.js';
+import { reporting, workflowsOf } from './workflows.js';
 
 const HELP = `npm run sim -- --seed N [--kind K] [--trace]       one run, and what it broke
 npm run sim -- --seeds 10000 [--from 1] [--kind K]  many runs; exit 1 where one breaks a promise
@@ -13,6 +16,8 @@ npm run sim -- --seeds 10000 [--from 1] [--kind K]  many runs; exit 1 where one 
   --plant NAME   with a bug planted: ${PLANTS.map(({ name }) => name).join(', ')}
   --keep-going   do not stop at the first run that breaks a promise
   --trace        print every line of a run
+  --pairs FILE   writes each shape of a step and its result there, with the first seed that has it; exit 1 where one
+                 is none that the world of the model knows (test/model/known-pairs.ts)
   --bundle PATH  the workflow bundle; default: the one in dist/`;
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -28,6 +33,7 @@ async function main(): Promise<number> {
       plant: { type: 'string' },
       bundle: { type: 'string', default: join(root, 'dist', 'workflow-bundle.js') },
       trace: { type: 'boolean', default: false },
+      pairs: { type: 'string' },
       'keep-going': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -42,8 +48,16 @@ async function main(): Promise<number> {
     ...(values.kind === undefined ? [] : ['--kind', values.kind]),
     ...(values.plant === undefined ? [] : ['--plant', values.plant]),
   ];
-  const play = planted === undefined ? honest(values.bundle) : await withBug(planted, values.bundle);
-  const run = (seed: number, live?: (line: string) => void) => play({ seed, kind, live });
+  const heard = new Map<string, number>();
+  let playing = 0;
+  const play =
+    values.pairs === undefined
+      ? await player(planted, values.bundle)
+      : await withPairs(planted, (pair) => void (heard.has(pair) || heard.set(pair, playing)));
+  const run = (seed: number, live?: (line: string) => void) => {
+    playing = seed;
+    return play({ seed, kind, live });
+  };
   const replay = (seed: number) => ['npm run sim --', '--seed', seed, ...extra].join(' ');
 
   if (values.seed !== undefined) {
@@ -76,19 +90,43 @@ async function main(): Promise<number> {
   console.log(
     `${tally.text()}\n${perMinute(done, startedMs)} seeds per minute; broken: ${broken.join(', ') || 'none'}`,
   );
-  return broken.length > 0 ? 1 : 0;
+  const unknown = values.pairs === undefined ? [] : unknownTo(pairsIn('whole'), heard.keys());
+  if (values.pairs !== undefined) {
+    writeFileSync(
+      values.pairs,
+      [...heard]
+        .map(([pair, seed]) => `${pair}\t${seed}\n`)
+        .toSorted()
+        .join(''),
+    );
+    console.log(`${heard.size} pairs of step and result, ${unknown.length} that the world of the model does not know`);
+    for (const pair of unknown) console.log(`  ${pair}   (seed ${heard.get(pair)})`);
+  }
+  return broken.length + unknown.length > 0 ? 1 : 0;
 }
 
-const honest = (bundle: string): PlantedSimulation['simulate'] => {
-  const vms = workflowsOf(bundle);
-  return (options) => simulate({ ...options, vms });
-};
-
-/** Its sources are loaded by then. */
-async function withBug(bug: PlantedBug, bundle: string): Promise<PlantedSimulation['simulate']> {
-  const planted = await simulationWith(bug, bundle);
+async function player(
+  bug: PlantedBug | undefined,
+  bundle: string,
+  heard?: (pair: string) => void,
+): Promise<PlantedSimulation['simulate']> {
+  if (bug === undefined) {
+    const vms = reporting(workflowsOf(bundle), heard);
+    return (options) => simulate({ ...options, vms });
+  }
+  const planted = await simulationWith(bug, bundle, heard);
+  // Its sources are loaded by then.
   planted.close();
   return planted.simulate;
+}
+
+async function withPairs(bug: PlantedBug | undefined, heard: (pair: string) => void) {
+  const { codePath, close } = await reportingBundle();
+  try {
+    return await player(bug, codePath, heard);
+  } finally {
+    close();
+  }
 }
 
 const perMinute = (runs: number, sinceMs: number) => Math.round((runs * 60_000) / (performance.now() - sinceMs));

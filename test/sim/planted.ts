@@ -15,8 +15,15 @@ export interface PlantedSimulation {
   readonly close: () => void;
 }
 
-/** @param bundle path of the workflows' bundle as it is */
-export async function simulationWith(bug: PlantedBug, bundle: string): Promise<PlantedSimulation> {
+/**
+ * @param bundle path of the workflows' bundle as it is
+ * @param heard each pair of step and result, if that bundle reports them
+ */
+export async function simulationWith(
+  bug: PlantedBug,
+  bundle: string,
+  heard?: (pair: string) => void,
+): Promise<PlantedSimulation> {
   const { plants, plant: dependency, kind, ending, repeatMode, careless, weather } = bug;
   const copy = plants === undefined ? undefined : copyOfSources();
   const close = () => copy !== undefined && rmSync(copy, { recursive: true, force: true });
@@ -26,9 +33,9 @@ export async function simulationWith(bug: PlantedBug, bundle: string): Promise<P
     const sources = copy === undefined || plants?.every(isInWorkflows) === true ? packageRoot() : copy;
     const from = (file: string) => import(pathToFileURL(join(sources, 'test', 'sim', file)).href);
     const { simulate } = (await from('simulate.ts')) as typeof simulation;
-    const { workflowsOf } = (await from('workflows.ts')) as typeof workflows;
+    const { reporting, workflowsOf } = (await from('workflows.ts')) as typeof workflows;
     const isOtherBundle = copy !== undefined && plants?.some(isInWorkflows) === true;
-    const vms = workflowsOf(isOtherBundle ? await bundleOf(copy) : bundle);
+    const vms = reporting(workflowsOf(isOtherBundle ? await bundleOf(copy) : bundle), heard);
     const needed = { kind, ending, repeatMode, careless, weather };
     return { simulate: (options) => simulate({ ...needed, ...options, vms, plant: dependency }), close };
   } catch (error) {

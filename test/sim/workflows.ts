@@ -1,5 +1,5 @@
 import { createActivities } from '../../activities/index.js';
-import { loadWorkflowVms, type WorkflowVms } from './temporal/vm.js';
+import { heardBy, loadWorkflowVms, type WorkflowVms } from './temporal/vm.js';
 
 /** Activities are known to workflows by name alone. */
 const ACTIVITY_NAMES = Object.keys(createActivities({ store: {} } as never)).concat(
@@ -11,3 +11,7 @@ const ACTIVITY_NAMES = Object.keys(createActivities({ store: {} } as never)).con
 export const bundlePath = (): string => process.env['TEST_WORKFLOW_BUNDLE'] ?? '';
 
 export const workflowsOf = (codePath: string): WorkflowVms => loadWorkflowVms(codePath, ACTIVITY_NAMES);
+
+/** Those of a bundle that reports its pairs of step and result (test/harness/pairs.ts). */
+export const reporting = (vms: WorkflowVms, heard?: (pair: string) => void): WorkflowVms =>
+  heard === undefined ? vms : heardBy(vms, (sink, what) => sink === 'pairs' && heard(String(what)));

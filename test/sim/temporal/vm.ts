@@ -10,6 +10,8 @@ type Completion = coresdk.workflow_completion.IWorkflowActivationCompletion;
 /** One workflow execution in the SDK's own sandbox. */
 export interface WorkflowVm {
   activate(activation: Activation): Promise<Completion>;
+  /** What it has handed to sinks since. */
+  getAndResetSinkCalls(): Promise<readonly { readonly ifaceName: string; readonly args: readonly unknown[] }[]>;
   dispose(): Promise<void>;
 }
 
@@ -59,6 +61,22 @@ export function loadWorkflowVms(codePath: string, activityNames: readonly string
       }),
   };
 }
+
+/** The same workflows; what they hand to a sink is heard, with the first argument. */
+export const heardBy = (vms: WorkflowVms, hear: (sink: string, what: unknown) => void): WorkflowVms => ({
+  async create(info) {
+    const workflow = await vms.create(info);
+    return {
+      dispose: () => workflow.dispose(),
+      getAndResetSinkCalls: () => workflow.getAndResetSinkCalls(),
+      async activate(activation) {
+        const completion = await workflow.activate(activation);
+        for (const { ifaceName, args } of await workflow.getAndResetSinkCalls()) hear(ifaceName, args[0]);
+        return completion;
+      },
+    };
+  },
+});
 
 function infoOf(info: WorkflowInfo): object {
   const { workflowId, runId, firstRunId, workflowType, taskQueue, startMs } = info;
