@@ -36,6 +36,7 @@ import { windowsOf, elapsedMs, sendTimer } from './timing.js';
 import { pinFor } from './claims.js';
 import { checkedClaims, type FlowChecked } from './engine-steps.js';
 import { refundReferenceOf } from '../src/protocol/vocabulary.js';
+import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
 /**
@@ -94,10 +95,13 @@ export function createBridgeActivities(deps: ActivityDeps) {
 
     /** One deposit under its claim, inside the life of its quote. */
     submitBridgeDeposit(order: BridgeDepositOrder): Promise<SubmitOutcome> {
-      const { flowId, fingerprint, pin, input, reviewedEventIds, mostMs } = order;
+      const { flowId, fingerprint, pin, input, expect, unasked, reviewedEventIds, mostMs } = order;
       const reference = input.provider_reference_id;
+      const claim = { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin };
       return submitUnderClaim(deps, {
-        claim: { operation: 'createBridgeDeposit', reference, flowId, fingerprint, pin },
+        claim,
+        ...(expect !== undefined && { lookUp: () => lookUpPost(deps, { claim, expect, saidToExist: false }) }),
+        ...(unasked && { unasked }),
         stillValid: quoteTimer(deps, order),
         timeScale: timeScaleOf(input),
         // A trusted event about this transfer means that the service has it already.

@@ -4,6 +4,8 @@ import { ownCallbackUrl } from '../src/flows/capability.js';
 import { RejectedError, UnknownOutcomeError } from '../src/service-client/index.js';
 import type { ActivityDeps } from './deps.js';
 import type { SendStepOrder, SubmitOutcome } from './types.js';
+import { liveLookupOf } from '../src/protocol/live-operations.js';
+import { lookUpPost } from './settle-unknown.js';
 import { submissionOf, termsOf, timeScaleOf } from './flow-steps.js';
 import { withHeartbeat } from './timing.js';
 import { submitUnderClaim } from './submit-under-claim.js';
@@ -55,11 +57,13 @@ async function submit(
   card: Card,
 ): Promise<SubmitOutcome> {
   const submission = submissionOf({ flowId, step: 'deposit', input });
-  const { claim } = termsOf(deps, { flowId, pin }, input, submission);
+  const { claim, facts } = termsOf(deps, { flowId, pin }, input, submission);
+  const hasLookup = liveLookupOf(pin, claim.operation) !== undefined;
   const ours = { callbackUrl: ownCallbackUrl(deps, flowId) };
   const outcome = await submitUnderClaim(deps, {
     claim,
     guard: { flowId, statuses: submission.shownBy, besides: reviewedEventIds },
+    ...(hasLookup && { lookUp: () => lookUpPost(deps, { claim, expect: facts, saidToExist: false }) }),
     timeScale: timeScaleOf(input),
     request: () => ({ ...(submission.request(input, ours) as Omit<CardDepositRequest, 'card'>), card }),
     // Not `onAnswer`: that keeps the answer unchanged, and this answer may contain the card.

@@ -14,8 +14,9 @@ import type { ActivityDeps } from './deps.js';
 import { storing, retryLater } from './failures.js';
 import { refusalStands, TURNED_AWAY } from '../src/protocol/decisions.js';
 import type { NOT_CLOSED } from '../src/protocol/legal-orders.js';
-import { statusLookups } from './status-lookups.js';
+import { statusLookupOf } from './status-lookups.js';
 import type { ClaimRef, Pin, PreparationOrder } from './types.js';
+import type { Profile } from '../src/protocol/live-operations.js';
 import type { Rejection } from '../src/protocol/messages.js';
 import { moneyOperationsOf } from '../src/flows/index.js';
 import { NEVER_RESERVED } from '../src/protocol/fingerprint.js';
@@ -156,17 +157,18 @@ export function unsentOf(
   pin: Pin,
   found: readonly Claim[],
 ) {
+  const profile = known[0]?.pin ?? deps;
   const ours = known.map((claim) => ({ key: keyOf(deps, claim), ...unsent(claim) }));
   const others = found.filter(isNoneOf(known)).map(({ fingerprint, ...key }) => ({ key, flowId, fingerprint }));
   const ofKind = claimsToBe(flowId, pinOfRun(pin, { wasReset, claims: known }), [...known, ...found]);
   return [...ours, ...others, ...(REFUSED_INPUT.includes(reason) ? [] : ofKind)]
     .filter(({ key }) => !done.includes(key.operation))
-    .map((claim) => ({ ...claim, ...believed(claim.key) }));
+    .map((claim) => ({ ...claim, ...believed(profile, claim.key) }));
 }
 
 /** Where nothing can show the contrary, the service's own word that it executed none of them is enough. */
-function believed({ operation }: Pick<ClaimKey, 'operation'>): Pick<UnsentClaim, 'turnedAway'> {
-  const lookup = statusLookups[operation] === undefined ? 'no-lookup' : 'cannot-tell';
+function believed(profile: Profile, { operation }: Pick<ClaimKey, 'operation'>): Pick<UnsentClaim, 'turnedAway'> {
+  const lookup = statusLookupOf(profile, operation) === undefined ? 'no-lookup' : 'cannot-tell';
   return refusalStands({ ...TURNED_AWAY, lookup }) ? { turnedAway: Number.MAX_SAFE_INTEGER } : {};
 }
 
@@ -193,8 +195,11 @@ const isNoneOf =
  * For the flow's first activity: pins the deployment that the flow belongs to. A flow that was reset may have sent in
  * an earlier epoch, and its claim may have been lost with the store, so it counts as a flow of that earlier epoch.
  */
-export const pinFor = async (deps: ActivityDeps, { wasReset }: PreparationOrder): Promise<Pin> =>
-  pinOfRun(await pinOf(deps), { wasReset: wasReset === true, claims: [] });
+export async function pinFor(deps: ActivityDeps, { wasReset }: PreparationOrder): Promise<Pin> {
+  const { live = [] } = deps;
+  const pin = pinOfRun(await pinOf(deps), { wasReset: wasReset === true, claims: [] });
+  return live.length === 0 ? pin : { ...pin, live };
+}
 
 /** Of an earlier run, if there may have been one: of the epoch of its claims, or of the epoch before this one. */
 function pinOfRun(pin: Pin, { wasReset, claims }: Pick<ClosingOrder, 'wasReset' | 'claims'>): Pin {

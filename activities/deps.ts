@@ -5,6 +5,7 @@ import type { MaxAmounts } from '../src/flows/largest-amount.js';
 import type { ServiceClient } from '../src/service-client/index.js';
 import type { Store } from '../src/store/store.js';
 import type { WorkMetrics } from '../src/protocol/metrics.js';
+import type { LiveOperation } from '../src/protocol/live-operations.js';
 import type { Repeat } from '../src/protocol/decisions.js';
 import type { Windows } from './types.js';
 
@@ -27,6 +28,8 @@ export interface ActivityDeps {
   /** Which orders need a second person. @default none */
   readonly fourEyes?: FourEyes;
   readonly repeatSettingOf: (operation: string) => Repeat;
+  /** What the service has beyond its interface, for flows that begin now. @default nothing */
+  readonly live?: readonly LiveOperation[];
   /** A new unguessable owner of a claim. */
   readonly newOwner: () => string;
   /** Milliseconds of a clock that never jumps. */

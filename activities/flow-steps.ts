@@ -1,11 +1,12 @@
 import { Context } from '@temporalio/activity';
 import type { CallOptions, ServiceClient } from '../src/service-client/index.js';
-import type { OperationName } from '../src/contract/index.js';
+import type { CallableName } from '../src/contract/index.js';
 import { ownCallbackUrl } from '../src/flows/capability.js';
 import type { FlowDefinition, SubmissionDefinition } from '../src/flows/flow.js';
 import { fixedIn } from '../src/flows/echoes.js';
 import { flowOf } from '../src/flows/index.js';
 import { tooMuch } from '../src/flows/largest-amount.js';
+import type { Profile } from '../src/protocol/live-operations.js';
 import { parseFlowId, flowIdOf } from '../src/protocol/vocabulary.js';
 import { flowFingerprint, submitFingerprint } from '../src/store/store-key.js';
 import { sameFingerprint } from '../src/protocol/fingerprint.js';
@@ -103,7 +104,8 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       }
       const found = await lookUp(deps, order);
       const nextLookMs = Math.max(nextTurnMs(order.timeScale, order.isParked), order.atLeastMs ?? 0);
-      if (found.says === 'absent') throw notYet('the service does not show it yet', nextLookMs);
+      if (found.says === 'absent' || found.says === 'no-lookup')
+        throw notYet('the service does not show it yet', nextLookMs);
       if (found.says === 'cannot-tell') {
         if (found.refused) throw notYet(found.why, nextLookMs);
         throw retryLater('service_unavailable', found.why, Math.max(nextLookMs, found.afterMs ?? 0));
@@ -140,7 +142,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
     },
 
     /** Asks once, and returns any answer. */
-    lookAtStatus: (order: Pick<StatusOrder, 'flowId' | 'input'>): Promise<StatusEvidence> => lookUp(deps, order),
+    lookAtStatus: (order: StatusQuestion): Promise<StatusEvidence> => lookUp(deps, order),
   };
 }
 
@@ -169,22 +171,28 @@ export function termsOf(
 export const timeScaleOf = (input: unknown): number => (input as { readonly timeScale?: number }).timeScale ?? 1;
 
 /** Makes a second lookup if the first one does not suffice; if the second is refused, the first one stands. */
-async function lookUp(deps: ActivityDeps, order: Pick<StatusOrder, 'flowId' | 'input'>): Promise<StatusEvidence> {
+async function lookUp(deps: ActivityDeps, order: StatusQuestion): Promise<StatusEvidence> {
   const definition = definitionOf(order.flowId);
-  const source = definition.status;
+  const source = definition.status ?? liveStatusOf(definition, order);
   if (source === undefined) return { says: 'cannot-tell', why: 'there is no status lookup', refused: true };
-  const ask = (operation: OperationName) =>
-    asking(() => call(deps.service, operation, definition.referenceOf(order.input)));
+  const by = order.by ?? definition.referenceOf(order.input);
+  const ask = (operation: CallableName) => asking(() => call(deps.service, operation, by));
   const first = await ask(source.operation);
   if (first.says === 'cannot-tell') return first;
   const second = source.besides?.isNeeded(recordOf(first)) ? await ask(source.besides.operation) : undefined;
   if (second?.says === 'cannot-tell' && (first.says === 'absent' || !second.refused)) return second;
-  if (first.says === 'absent' && second?.says !== 'shown') return { says: 'absent' };
+  if (first.says === 'absent' && second?.says !== 'shown')
+    return source.missProvesNothing === true ? { says: 'no-lookup' } : { says: 'absent' };
   const reading = source.read(recordOf(first), recordOf(second));
   const why = whyIncomparable(reading.facts);
   // It may be the status of another payment.
   return why === undefined ? { says: 'shown', record: reading } : { says: 'cannot-tell', why, refused: false };
 }
+
+type StatusQuestion = Pick<StatusOrder, 'flowId' | 'input' | 'by' | 'live'>;
+
+const liveStatusOf = ({ liveStatus }: FlowDefinition, { live = [] }: Profile) =>
+  live.some((name) => name === liveStatus?.operation) ? liveStatus : undefined;
 
 const recordOf = (answer: LookupAnswer<unknown> | undefined): unknown =>
   answer?.says === 'shown' ? answer.record : undefined;
@@ -192,7 +200,7 @@ const recordOf = (answer: LookupAnswer<unknown> | undefined): unknown =>
 /** Operations have different types; the definitions hold only names. The client checks every body by its schema. */
 function call(
   service: ServiceClient,
-  operation: OperationName,
+  operation: CallableName,
   argument: unknown,
   options?: CallOptions,
 ): Promise<unknown> {

@@ -10,9 +10,19 @@ import {
 import { UPDATES } from '../src/protocol/vocabulary.js';
 import { fingerprintOf } from '../src/store/store-key.js';
 import { compareAmounts, toWireNumber, sameAmount } from '../src/money.js';
-import type { RefundOrder, SubmitOutcome } from './types.js';
+import {
+  DuplicateReferenceError,
+  InvalidRequestError,
+  NotSentError,
+  RejectedError,
+  TurnedAwayError,
+  UnknownOutcomeError,
+} from '../src/service-client/index.js';
+import type { ClaimRef, HandOver, RefundOrder, SubmitOutcome } from './types.js';
 import type { ActivityDeps } from './deps.js';
+import { requireOwnDeployment } from './claims.js';
 import { storing } from './failures.js';
+import { sendTimer } from './timing.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
@@ -64,6 +74,25 @@ export function createRefundActivities(deps: ActivityDeps) {
   };
 }
 
+export interface HandOverOrder {
+  /** Of the offramp. */
+  readonly claim: ClaimRef;
+  readonly invoice: string;
+  readonly paymentHash: string;
+  readonly amountMsat: string;
+  readonly expiresAt: string;
+}
+
+/** Longest time from the start of an attempt to the first byte. */
+const HAND_OVER_WITHIN_MS = 10_000;
+
+/** Undefined: an error that is not the service's. */
+function handOverSays(error: unknown): HandOver['says'] | undefined {
+  if (error instanceof NotSentError || error instanceof TurnedAwayError) return 'not-sent';
+  if (error instanceof RejectedError || error instanceof InvalidRequestError) return 'refused';
+  return error instanceof UnknownOutcomeError || error instanceof DuplicateReferenceError ? 'unknown' : undefined;
+}
+
 export interface RefundInvoiceQuestion {
   readonly flowId: string;
   readonly invoice: string;
@@ -107,6 +136,31 @@ const LONGEST_LIFE_MS = 365 * 86_400_000;
 export function createRefundInvoiceActivities(deps: ActivityDeps) {
   const { account, store, serviceIsOnLoopback, clock = systemClock } = deps;
   return {
+    /** Hands a checked invoice to the service, by an operation that the live one alone has. Called with one attempt only. */
+    async handOverRefundInvoice(order: HandOverOrder): Promise<HandOver> {
+      const { claim, invoice, paymentHash, amountMsat, expiresAt } = order;
+      await requireOwnDeployment(deps, claim);
+      // A suspended attempt was given up meanwhile: the invoice counts as handed over until it expires.
+      const stillValid = sendTimer(deps, HAND_OVER_WITHIN_MS);
+      try {
+        await deps.service.submitRefundInvoice(
+          {
+            referenceId: claim.reference,
+            bolt11: invoice,
+            payment_hash: paymentHash,
+            amount_msat: toWireNumber(amountMsat),
+            expires_at: expiresAt,
+          },
+          { stillValid },
+        );
+        return { says: 'taken', why: null };
+      } catch (error) {
+        const says = handOverSays(error);
+        if (says === undefined) throw error;
+        return { says, why: error instanceof Error ? error.message : null };
+      }
+    },
+
     /**
      * Reads a Lightning invoice and checks it against the refund: its network, its amount, its expiry; a good one is from
      * then on the invoice of this flow's refund alone.

@@ -2,7 +2,7 @@ import { UNREADABLE } from '../src/protocol/messages.js';
 import { executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
 import { otherThan } from '../src/flows/echoes.js';
 import { claimSays } from '../src/protocol/claim-says.js';
-import { asking, proves, statusLookups, whyIncomparable } from './status-lookups.js';
+import { asking, missOf, proves, statusLookupOf, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet, storing, unmatched } from './failures.js';
 import { referenceOfFlow } from '../src/protocol/vocabulary.js';
@@ -124,10 +124,10 @@ export async function lookUpPost(
   deps: ActivityDeps,
   { claim, expect, saidToExist }: Omit<PostQuestion, 'fixed'>,
 ): Promise<Pick<PostReading, 'lookup' | 'answer' | 'ours' | 'theirs' | 'why'>> {
-  const lookup = statusLookups[claim.operation];
+  const lookup = statusLookupOf(claim.pin, claim.operation);
   if (lookup === undefined) return { lookup: 'no-lookup' };
   const asked = await asking(() => lookup.read(deps.service, claim.reference));
-  if (asked.says === 'absent') return { lookup: 'absent' };
+  if (asked.says === 'absent') return { lookup: missOf(lookup, 'absent') };
   if (asked.says === 'cannot-tell') return { lookup: 'cannot-tell', why: asked.why };
   if (expect === null)
     return { lookup: 'cannot-tell', why: 'what was sent is not known, and its record cannot be compared' };

@@ -8,11 +8,16 @@ import {
   TurnedAwayError,
 } from '../src/service-client/index.js';
 import { cryptoSendFacts, cryptoSendFlow } from '../src/flows/crypto-send.js';
-import type { FlowDefinition } from '../src/flows/flow.js';
+import type { StatusSource } from '../src/flows/flow.js';
 import { offrampFacts, offrampFlow } from '../src/flows/offramp.js';
 import { invoiceFacts, invoicePaymentFlow, isOfPayment, paidFacts } from '../src/flows/invoice-payment.js';
 import { onrampFacts, onrampFlow, withMobileMoney } from '../src/flows/onramp.js';
+import type { OperationData } from '../src/contract/index.js';
 import type { Invoice } from '../src/contract/invoice.js';
+import { bankWithdrawalFlow, withdrawalFacts } from '../src/flows/bank-withdrawal.js';
+import { bridgeRecordFacts, bridgeTransferFlow } from '../src/flows/bridge-transfer.js';
+import { cardDepositFlow, cardFacts } from '../src/flows/card-deposit.js';
+import { liveLookupOf, type LiveOperation, type Profile } from '../src/protocol/live-operations.js';
 import type { LookupSays } from '../src/protocol/decisions.js';
 import { UNREADABLE } from '../src/protocol/messages.js';
 import type { ActivityDeps } from './deps.js';
@@ -25,8 +30,13 @@ export interface StatusLookup {
   read(service: ServiceClient, reference: string): Promise<unknown>;
   /** `UNREADABLE` for one that is there and cannot be read: see `whyIncomparable`. */
   facts(record: unknown): Facts;
-  /** The kind whose definition reads the record's status. Absent if the record has none. */
-  readonly flow?: Pick<FlowDefinition, 'status'>;
+  /** How the kind's definition reads the record's status. Absent if the record has none. */
+  readonly status?: Pick<StatusSource, 'read'> | undefined;
+  /**
+   * It may know a record by another reference than ours, so that "not found" says no more than no lookup at all.
+   * @default false
+   */
+  readonly missProvesNothing?: true;
   /**
    * False for a record that may be older than the POST that is looked up: it proves nothing about the POST. @default
    * always true
@@ -39,13 +49,13 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
   sendCrypto: {
     read: (service, reference) => service.getCryptoSend(reference),
     facts: cryptoSendFacts,
-    flow: cryptoSendFlow,
+    status: cryptoSendFlow.status,
   },
-  createOnramp: { read: readOnramp, facts: onrampFacts, flow: onrampFlow },
+  createOnramp: { read: readOnramp, facts: onrampFacts, status: onrampFlow.status },
   createOfframp: {
     read: (service, reference) => service.getOfframp(reference),
     facts: offrampFacts,
-    flow: offrampFlow,
+    status: offrampFlow.status,
   },
   createInvoice: {
     read: (service, reference) => service.getInvoice(reference),
@@ -55,10 +65,49 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
   payInvoice: {
     read: (service, reference) => service.getInvoicePayment(reference),
     facts: paidFacts,
-    flow: invoicePaymentFlow,
+    status: invoicePaymentFlow.status,
     proves: isOfPayment,
   },
 };
+
+/** It becomes the answer of its POST, and is kept: what the contract does not show could be a card. */
+const withoutOthers = (card: OperationData<'getCardDeposit'>) =>
+  Object.fromEntries(CARD_MEMBERS.map((name) => [name, card[name]]));
+const CARD_MEMBERS = [
+  'id',
+  'reference_id',
+  'reference_number',
+  'customer_key',
+  'status',
+  'amount',
+  'currency',
+] as const;
+
+/** Those that only the live service has. */
+const LIVE: Readonly<Partial<Record<LiveOperation, StatusLookup>>> = {
+  getBankWithdrawal: {
+    read: (service, reference) => service.getBankWithdrawal(reference),
+    facts: withdrawalFacts,
+    status: bankWithdrawalFlow.liveStatus,
+  },
+  getCardDeposit: {
+    read: (service, reference) => service.getCardDeposit(reference).then(withoutOthers),
+    facts: cardFacts,
+    status: cardDepositFlow.liveStatus,
+  },
+  getBridgeDeposit: {
+    read: (service, reference) => service.getBridgeDeposit(reference),
+    facts: bridgeRecordFacts,
+    status: bridgeTransferFlow.liveStatus,
+    missProvesNothing: true,
+  },
+};
+
+/** Undefined: only events or a person can show the outcome of the operation. */
+export function statusLookupOf(profile: Profile, operation: string): StatusLookup | undefined {
+  const live = liveLookupOf(profile, operation);
+  return statusLookups[operation] ?? (live === undefined ? undefined : LIVE[live]);
+}
 
 export function proves(lookup: StatusLookup, record: unknown): boolean {
   return lookup.proves?.(record) ?? true;
@@ -69,11 +118,11 @@ export function proves(lookup: StatusLookup, record: unknown): boolean {
  * none if the service says so several times in a row.
  */
 export async function lookUpRecord(
-  deps: Pick<ActivityDeps, 'service' | 'clock'> & { readonly timeScale: number },
+  deps: Pick<ActivityDeps, 'service' | 'clock' | 'live'> & { readonly timeScale: number },
   operation: string,
   reference: string,
 ): Promise<{ readonly says: LookupSays; readonly status?: string }> {
-  const lookup = statusLookups[operation];
+  const lookup = statusLookupOf(deps, operation);
   if (lookup === undefined) return { says: 'no-lookup' };
   const ask = () => asking(() => lookup.read(deps.service, reference)).catch(() => ({ says: 'cannot-tell' }) as const);
   let asked = await ask();
@@ -81,18 +130,26 @@ export async function lookUpRecord(
     await untilNextMiss(deps, deps.timeScale);
     asked = await ask();
   }
-  if (asked.says !== 'shown') return { says: asked.says };
+  if (asked.says !== 'shown') return { says: missOf(lookup, asked.says) };
   if (!proves(lookup, asked.record)) return { says: 'proves-nothing' };
-  const status = lookup.flow?.status?.read(asked.record).status ?? null;
+  const status = lookup.status?.read(asked.record).status ?? null;
   return { says: 'shown', ...(status === null ? {} : { status }) };
 }
 
+export const missOf = ({ missProvesNothing }: Pick<StatusLookup, 'missProvesNothing'>, says: LookupSays): LookupSays =>
+  says === 'absent' && missProvesNothing === true ? 'no-lookup' : says;
+
 /** Whether the service has any record under a reference: asked once. */
-export async function lookUpOnce(service: ServiceClient, operation: string, reference: string): Promise<LookupSays> {
-  const lookup = statusLookups[operation];
+export async function lookUpOnce(
+  { service }: Pick<ActivityDeps, 'service'>,
+  profile: Profile,
+  operation: string,
+  reference: string,
+): Promise<LookupSays> {
+  const lookup = statusLookupOf(profile, operation);
   if (lookup === undefined) return 'no-lookup';
   const asked = await asking(() => lookup.read(service, reference)).catch(() => ({ says: 'cannot-tell' }) as const);
-  if (asked.says !== 'shown') return asked.says;
+  if (asked.says !== 'shown') return missOf(lookup, asked.says);
   return proves(lookup, asked.record) ? 'shown' : 'proves-nothing';
 }
 

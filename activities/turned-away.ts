@@ -41,8 +41,8 @@ const PAY: OperationName = 'payInvoice';
 /** The record of an invoice's payment is there before any payment, and says so. */
 async function lookUp(
   deps: ActivityDeps,
-  { operation, reference, timeScale }: ClaimRef & { timeScale: number },
+  { operation, reference, pin, timeScale }: ClaimRef & { timeScale: number },
 ): Promise<LookupSays> {
-  if (operation !== PAY) return lookUpOnce(deps.service, operation, reference);
+  if (operation !== PAY) return lookUpOnce(deps, pin, operation, reference);
   return lookupOfPaid(await paidBeforeOurs(deps, { reference, expect: {}, timeScale }));
 }

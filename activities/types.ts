@@ -2,10 +2,11 @@ import type { ClaimSays, LookupSays, PaidSays, Repeat, SentBefore } from '../src
 import type { BridgeStatus } from '../src/contract/vocabulary.js';
 import type { OtherRecord } from '../src/flows/echoes.js';
 import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
+import type { Profile } from '../src/protocol/live-operations.js';
 import type { FlowTerms, OrderProof, Parked, Rejection } from '../src/protocol/messages.js';
 
-/** The deployment that the flow belongs to, pinned into the flow by its first activity. */
-export interface Pin {
+/** The deployment that the flow belongs to, and what its service can do, pinned into the flow by its first activity. */
+export interface Pin extends Profile {
   /** Of the store. */
   readonly store: string;
   readonly account: string;
@@ -194,9 +195,11 @@ export interface SendStepOrder extends ClaimStepOrder {
   readonly mostMs?: number | undefined;
 }
 
-export interface StatusOrder {
+export interface StatusOrder extends Profile {
   readonly flowId: string;
   readonly input: unknown;
+  /** The reference by which it is asked. @default the flow's own */
+  readonly by?: string;
   /** Statuses that the flow has seen already: they are not reported again. */
   readonly known: readonly string[];
   /** Delay before the first lookup, ms, already scaled; 0 looks up at once. */
@@ -213,8 +216,8 @@ export interface StatusReading {
   readonly facts: Facts;
 }
 
-/** One answer of the status lookup. */
-export type StatusEvidence = LookupAnswer<StatusReading>;
+/** One answer of the status lookup. `no-lookup`: it may not know the reference by which it was asked. */
+export type StatusEvidence = LookupAnswer<StatusReading> | { readonly says: 'no-lookup' };
 
 /**
  * Result of the first activity of a bridge transfer: the checked input and everything that the flow needs from outside.
@@ -227,6 +230,10 @@ export interface BridgeDepositOrder {
   readonly rateId: string;
   /** Workflow time, ms, at which the quote was requested: its life counts from here. */
   readonly quotedAtMs: number;
+  /** What a looked-up record must match. @default not looked up: no lookup shows it */
+  readonly expect?: Facts | null;
+  /** A repeat is sent even if the lookup cannot tell. @default false */
+  readonly unasked?: boolean;
   /** How much of the quote's life may be used, ms: its life less the margin. */
   readonly usableMs: number;
   /** Ids of the events that the flow has judged: any other trusted event holds it back. */
@@ -304,3 +311,10 @@ export type LookupAnswer<T> =
   | { readonly says: 'absent' }
   /** `refused`: by the service itself; otherwise it could not be reached, or its answer could not be read. */
   | { readonly says: 'cannot-tell'; readonly why: string; readonly refused: boolean; readonly afterMs?: number };
+
+/** What became of handing a refund invoice over. `unknown`: the service may have it. */
+export interface HandOver {
+  readonly says: 'taken' | 'refused' | 'not-sent' | 'unknown';
+  /** For the person who is asked. */
+  readonly why: string | null;
+}

@@ -1,4 +1,5 @@
 import type { FourEyes } from '../protocol/four-eyes.js';
+import type { LiveOperation } from '../protocol/live-operations.js';
 import type { Queue } from '../protocol/task-queues.js';
 import type { DuplicateReference } from './duplicate-reference.js';
 import type { GatewayToken } from './gateway-tokens.js';
@@ -85,6 +86,8 @@ export interface Settings {
   /** The share of the flows that is traced, 0 to 1. */
   readonly traceRatio: number;
   readonly duplicateReference: DuplicateReference;
+  /** What the service has beyond its interface, and flows may use. */
+  readonly serviceProfile: readonly LiveOperation[];
   /** Further words with which the service says that it knows a reference, in addition to those of the contract. */
   readonly duplicateWords: readonly string[];
   /** Activities at a time of one worker, by task queue. */

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { parseKeyring } from '../keys/index.js';
 import { duplicateReference, unknownForAll } from './duplicate-reference.js';
+import { serviceProfile } from './service-profile.js';
 import { type Environment, SettingsError } from './environment.js';
 import { DEVELOPMENT_TOKEN, gatewayTokens, tokensProblem } from './gateway-tokens.js';
 import { isLoopback } from '../protocol/loopback.js';
@@ -140,6 +141,7 @@ export function readSettings(given: Environment): Settings {
     otlpHeaders: read('OTEL_EXPORTER_OTLP_HEADERS', otlpHeaders().optional()) ?? {},
     traceRatio: read('OTEL_TRACES_SAMPLER_ARG', fraction(), 1),
     duplicateReference: read('DUPLICATE_REFERENCE', duplicateReference().optional()) ?? unknownForAll,
+    serviceProfile: read('SERVICE_PROFILE', serviceProfile(), []),
     duplicateWords: read('DUPLICATE_WORDS', words(), []),
     workerSlots: read('WORKER_SLOTS', workerSlots().optional()) ?? {},
     moneyPerSecond: read('MONEY_RATE_LIMIT', perSecond().optional()),

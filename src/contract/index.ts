@@ -3,6 +3,7 @@ import { createApiKey, createIntegrator, getKycStatus, updateWebhook, verifyHuma
 import { createBridgeDeposit, quoteBridge, reportSettlement } from './bridge.js';
 import { createBankCheckout, createCardDeposit, getMobileMoneyDeposit, getOnChainDeposit } from './deposit.js';
 import { createInvoice, getInvoice, getInvoicePayment, payInvoice } from './invoice.js';
+import { liveOperations } from './live.js';
 import { createOfframp, getOfframp } from './offramp.js';
 import { createOnramp, getCryptoSend, sendCrypto } from './onramp.js';
 import type { Operation } from './operation.js';
@@ -36,19 +37,27 @@ export const operations = {
 
 export type OperationName = keyof typeof operations;
 
+export { liveOperations };
+export type LiveOperationName = keyof typeof liveOperations;
+
+/** What the client can call: the interface, and what only the live service has. */
+export const callable = { ...operations, ...liveOperations } as const;
+export type CallableName = keyof typeof callable;
+export const callableNames = Object.keys(callable) as CallableName[];
+
 /** Operations that move money or commit to it: only sent under a claim. */
 export type MoneyOperationName = {
   [N in OperationName]: (typeof operations)[N]['effect'] extends 'money' ? N : never;
 }[OperationName];
 
-/** The argument of a call: the body, or the path parameter, or nothing. */
-export type OperationArgument<N extends OperationName> = (typeof operations)[N] extends { readonly body: infer B }
+/** The argument of a call: the body, with the path parameter as a member of it; or that alone, or nothing. */
+export type OperationArgument<N extends CallableName> = (typeof callable)[N] extends { readonly body: infer B }
   ? z.input<B & z.ZodType>
-  : (typeof operations)[N] extends { readonly param: string }
+  : (typeof callable)[N] extends { readonly param: string }
     ? string
     : void;
 
 /** The result of a call: `data` of the answer, as our tolerant schema reads it. */
-export type OperationData<N extends OperationName> = z.output<(typeof operations)[N]['data']>;
+export type OperationData<N extends CallableName> = z.output<(typeof callable)[N]['data']>;
 
 export const operationNames = Object.keys(operations) as OperationName[];

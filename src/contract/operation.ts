@@ -3,8 +3,8 @@ import type { z } from 'zod';
 /**
  * The effect of a call, which decides how it may be sent and retried. `read`: none, may be repeated. `quote`: makes a
  * quote, moves nothing, may be repeated. `money`: moves money or commits to it; only under a claim. `report`: sends the
- * service a status that the body carries, may be repeated. `account`: changes the integrator's account or makes a
- * secret; one attempt, by a person.
+ * service a status that the body carries, may be repeated. `account`: changes the integrator's account, makes a
+ * secret, or hands over what the service then pays; one attempt.
  */
 export type Effect = 'read' | 'quote' | 'money' | 'report' | 'account';
 
@@ -38,7 +38,7 @@ export interface Operation {
   readonly example?: unknown;
   /** `data` of the answer: tolerant. */
   readonly data: z.ZodType;
-  /** The member of the body that carries the caller's reference (money operations). */
+  /** The member of the body that carries the caller's reference. A path parameter of that name is cut out of the body. */
   readonly reference?: string;
   /** The operation that shows the outcome of a POST whose answer was lost, by the same reference. */
   readonly statusLookup?: string;

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { BankDetails, BankWithdrawalRequest } from '../contract/withdrawal.js';
+import { readAmount } from '../readers/amount.js';
+import { readCode } from '../readers/code.js';
 import { toWireNumber } from '../money.js';
-import { callbackEvent } from './callback.js';
+import { callbackEvent, memberOf } from './callback.js';
 import {
   alpha2Of,
   fitsCurrency,
@@ -11,6 +13,7 @@ import {
   isPhoneNumber,
   LOCAL_PHONE_PROBLEM,
 } from './input.js';
+import { factsIn, recordFact, statusIn } from './record-facts.js';
 import { asItIs } from './service-interface.js';
 import { defineFlow } from './flow.js';
 import { terms } from './terms.js';
@@ -47,6 +50,21 @@ export const BankWithdrawalInput = BankWithdrawalRequest.extend({
 }).superRefine(fitsCurrency('amount', 'currency'));
 export type BankWithdrawalInput = z.infer<typeof BankWithdrawalInput>;
 
+/** The facts that identify a looked-up withdrawal. Of its receiver a record shows the bank alone. */
+export const withdrawalFacts = (record: unknown): Readonly<Record<string, string>> => ({
+  ...factsIn({
+    amount: recordFact(record, 'amount', readAmount),
+    currency: recordFact(record, 'currency', readCode),
+  }),
+  ...bankFact(memberOf(record, 'bankCode')),
+});
+
+/** A code in digits, whose zeros at the front may be lost on the way. A word may name the same bank. */
+function bankFact(code: unknown): Readonly<Record<string, string>> {
+  const digits = /^\s*0*(\d{1,20})\s*$/.exec(typeof code === 'number' || typeof code === 'string' ? String(code) : '');
+  return digits?.[1] === undefined ? {} : { bankCode: digits[1] };
+}
+
 export const bankWithdrawalFlow = defineFlow({
   kind: 'bank-withdrawal',
   input: BankWithdrawalInput,
@@ -68,8 +86,12 @@ export const bankWithdrawalFlow = defineFlow({
         referenceId,
         callbackUrl,
       }),
-      factsOf: ({ amount, currency }) => ({ amount, currency }),
+      factsOf: ({ amount, currency, bankDetails }) => ({ amount, currency, ...bankFact(bankDetails.bankCode) }),
     },
+  },
+  liveStatus: {
+    operation: 'getBankWithdrawal',
+    read: (record) => ({ status: statusIn(memberOf(record, 'status')), facts: withdrawalFacts(record) }),
   },
   carriesOut: { createBankWithdrawal: asItIs },
   refundedWord: 'REVERSED',
@@ -83,7 +105,7 @@ export const bankWithdrawalFlow = defineFlow({
   },
   docs: {
     story: 'create → paid out to a South African account',
-    learns: 'as `bank-checkout`',
+    learns: 'as `bank-checkout`; with `SERVICE_PROFILE` `live` by `getBankWithdrawal`, from a minute on',
     guaranteed: "another country's bank is refused before anything is sent",
     atDeadline: ['no_settlement', 'unverified_settlement'],
   },

@@ -3,8 +3,9 @@ import { BridgeDepositRequest, BridgeSettlement, BridgeCryptoPayment } from '../
 import { compareAmounts, decimalsOf } from '../money.js';
 import { FIAT_CURRENCIES, QUOTE_VALIDITY_SECONDS } from '../contract/vocabulary.js';
 import { checkFits, code, fitsCurrency, callerReference, commonInput, decimalAmount } from './input.js';
-import { UNREADABLE } from '../protocol/messages.js';
+import { amountIn, UNREADABLE } from '../protocol/messages.js';
 import { amountFact, codeFact, factOf, fieldsOf, isGiven, isObject, memberOf, referencesIn } from './callback.js';
+import { readAmount } from '../readers/amount.js';
 import { readCode } from '../readers/code.js';
 import { readHash } from '../readers/hash.js';
 import { INVOICE_FAULTS, readLightningInvoice } from '../readers/lightning-invoice.js';
@@ -12,7 +13,7 @@ import { readReference } from '../readers/reference.js';
 import { durationMs, readTime } from '../readers/time.js';
 import { defineFlow, type EventReading, type MoneyOfFlow } from './flow.js';
 import { hashIn } from './payment-request.js';
-import { assetFacts, factsIn } from './record-facts.js';
+import { assetFacts, factsIn, recordFact } from './record-facts.js';
 import { terms } from './terms.js';
 
 /**
@@ -70,6 +71,29 @@ function bridgeEvent(body: unknown): EventReading | undefined {
   const references = referencesIn(fields, ['provider_reference_id', 'referenceId', 'reference_id']);
   return { references, status, facts };
 }
+
+/** Status and facts of a looked-up deposit: read as an event of it is, and compared by more than that. */
+function bridgeRecord(record: unknown) {
+  const { status = null, facts: all = {} } = bridgeEvent(record) ?? {};
+  const { amount: _amount, currency: _currency, ...facts } = all;
+  return { status, facts: { ...facts, ...identityOf(record) } };
+}
+
+/** The facts that identify a looked-up deposit. */
+function identityOf(record: unknown): Readonly<Record<string, string>> {
+  const paid = memberOf(memberOf(record, 'stages'), 'deposit');
+  const [side] = [record, paid].filter((one) => isGiven(memberOf(one, 'amount')) && isGiven(memberOf(one, 'currency')));
+  const currency = recordFact(side, 'currency', readCode);
+  return factsIn({
+    ourReference: recordFact(record, 'provider_reference_id', readReference),
+    serviceReference: recordFact(record, 'kotani_reference_id', readReference),
+    paymentHash: recordFact(record, 'payment_hash', readHash),
+    ...(currency === undefined ? {} : { [amountIn(currency)]: recordFact(side, 'amount', readAmount) }),
+    ...assetFacts(record),
+  });
+}
+
+export const bridgeRecordFacts = (record: unknown): Readonly<Record<string, string>> => bridgeRecord(record).facts;
 
 /** The hash of the payment by which the service refunds: the interface's own member, or as others name it. */
 const refundHashIn = (details: unknown): unknown =>
@@ -192,6 +216,8 @@ export const bridgeTransferFlow = defineFlow({
     // at least as good.
     createBridgeDeposit: ({ callback_url: callbackUrl, ...body }) => ({ ...body, callbackUrl, maxSlippageBps: 0 }),
   },
+  // Its documentation names the service's own reference: that it does not know ours says nothing.
+  liveStatus: { operation: 'getBridgeDeposit', missProvesNothing: true, read: bridgeRecord },
   refundedWord: 'REFUNDED',
   readEvent: bridgeEvent,
   demo: {
@@ -202,7 +228,9 @@ export const bridgeTransferFlow = defineFlow({
   },
   docs: {
     story: 'quote → (approval) → deposit → settlement, or refund',
-    learns: "callbacks, and the provider's settlements that are proven; no lookup",
+    learns:
+      "callbacks, and the provider's settlements that are proven; no lookup, but with `SERVICE_PROFILE` `live` " +
+      '`getBridgeDeposit`, from a minute on, which counts as much as a proven event',
     guaranteed: 'no expired quote is sent; a refund of ours is sent once, and never against a COMPLETED',
     atDeadline: ['no_settlement', 'unverified_settlement'],
     parks: 'a refund that is due: `refund_…`',

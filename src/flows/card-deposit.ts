@@ -1,10 +1,13 @@
 import { z } from 'zod';
 import { CardDepositRequest } from '../contract/deposit.js';
+import { readAmount } from '../readers/amount.js';
+import { readCode } from '../readers/code.js';
 import { toWireNumber } from '../money.js';
 import { PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
-import { callbackEvent } from './callback.js';
+import { callbackEvent, memberOf } from './callback.js';
 import { cardToken, maskedCard } from './capability.js';
 import { country, fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
+import { factsIn, recordFact, statusIn } from './record-facts.js';
 import { asItIs, DEPOSIT_READS } from './service-interface.js';
 import { defineFlow } from './flow.js';
 import { terms } from './terms.js';
@@ -26,6 +29,13 @@ export const CardDepositInput = CardDepositRequest.omit({ card: true })
   })
   .superRefine(fitsCurrency('amount', 'currency'));
 export type CardDepositInput = z.infer<typeof CardDepositInput>;
+
+/** The facts that identify a looked-up card deposit. */
+export const cardFacts = (record: unknown): Readonly<Record<string, string>> =>
+  factsIn({
+    amount: recordFact(record, 'amount', readAmount),
+    currency: recordFact(record, 'currency', readCode),
+  });
 
 export const cardDepositFlow = defineFlow({
   kind: 'card-deposit',
@@ -62,6 +72,10 @@ export const cardDepositFlow = defineFlow({
       factsOf: ({ amount, currency }) => ({ amount, currency }),
     },
   },
+  liveStatus: {
+    operation: 'getCardDeposit',
+    read: (record) => ({ status: statusIn(memberOf(record, 'status')), facts: cardFacts(record) }),
+  },
   carriesOut: { createCardDeposit: asItIs },
   reads: DEPOSIT_READS,
   refundedWord: 'REVERSED',
@@ -76,7 +90,7 @@ export const cardDepositFlow = defineFlow({
   },
   docs: {
     story: "the card becomes a token → sent from the gateway's memory → 3-D Secure → paid",
-    learns: 'as `bank-checkout`',
+    learns: 'as `bank-checkout`; with `SERVICE_PROFILE` `live` by `getCardDeposit`, from a minute on',
     guaranteed: 'card data is in no history, log or store; `card_details_expired` means that nothing was charged',
     atDeadline: ['no_settlement', 'unverified_settlement'],
   },

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
-import type { OperationName } from '../contract/index.js';
+import type { CallableName, OperationName } from '../contract/index.js';
+import type { LiveOperation } from '../protocol/live-operations.js';
 import type { FlowKind, ParkReason } from '../protocol/vocabulary.js';
 import { type FlowTerms, UNREADABLE } from '../protocol/messages.js';
 import type { CarriedOut, FlowReads } from './service-interface.js';
@@ -52,6 +53,8 @@ export interface FlowDefinition<Input = unknown> {
   readonly reads?: FlowReads;
   /** The status lookup, if the contract has one. */
   readonly status?: StatusSource;
+  /** The status lookup that only the live service has (`SERVICE_PROFILE`), of a kind without one. */
+  readonly liveStatus?: StatusSource<LiveOperation>;
   /** The kind's own word for a refund, if it has no status lookup. */
   readonly refundedWord?: string;
   /** Undefined if the body is not an object that could be an event of this kind. */
@@ -133,8 +136,10 @@ export interface SubmissionDefinition<Input> {
 }
 
 /** How the status of a flow is read from the service. */
-interface StatusSource {
-  readonly operation: OperationName;
+export interface StatusSource<Lookup extends CallableName = OperationName> {
+  readonly operation: Lookup;
+  /** It may know a record by another reference than ours: then "not found" says nothing. @default false */
+  readonly missProvesNothing?: true;
   /** A second lookup, made if the first one does not know the reference or does not suffice. */
   readonly besides?: { readonly operation: OperationName; isNeeded(record: unknown): boolean };
   /** One status word, and the facts to compare. Undefined: this lookup does not know it, or was not made. */

@@ -167,6 +167,9 @@ const AMOUNT_FACTS: readonly string[] = [
   'refundAmountMsat',
 ];
 
+/** A looked-up amount of a bridge deposit may be that of either side: the currency that it names says of which. */
+export const amountIn = (currency: string): string => `amount in ${currency}`;
+
 /** Facts from any sender of a signal, as the gateway makes them: what is no text, or an amount that is none, differs. */
 export function factsAsRead(facts: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   const read = (name: string, fact: unknown): string | undefined => {

@@ -24,6 +24,7 @@ const QUEUE_OF: Readonly<Record<string, Queue>> = {
   submitRefund: 'money',
   submitStep: 'money',
   takeTurn: 'money',
+  handOverRefundInvoice: 'money',
   awaitStatus: 'lookups',
   lookAtPost: 'lookups',
   lookAtStatus: 'lookups',

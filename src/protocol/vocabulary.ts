@@ -177,6 +177,7 @@ export const TIMELINE_CODES = [
   'refund-accepted',
   'refund-failed',
   'refund-invoice-given',
+  'refund-invoice-handed-over',
   'refund-invoice-expired',
   'deadline-passed',
   'inbox-not-read',

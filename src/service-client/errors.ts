@@ -1,4 +1,4 @@
-import type { OperationName } from '../contract/index.js';
+import type { CallableName } from '../contract/index.js';
 import type { Effect } from '../contract/operation.js';
 import type { NotSentReason } from './not-sent.js';
 
@@ -10,9 +10,9 @@ import type { NotSentReason } from './not-sent.js';
 /** The request breaks the operation's own schema, or its reference our grammar. Nothing was sent; repeating is useless. */
 export class InvalidRequestError extends Error {
   override readonly name = 'InvalidRequestError';
-  readonly operation: OperationName;
+  readonly operation: CallableName;
   readonly problems: readonly Problem[];
-  constructor(operation: OperationName, problems: readonly Problem[]) {
+  constructor(operation: CallableName, problems: readonly Problem[]) {
     super(`${operation}: ${problems.map(({ path, problem }) => `${path || 'the request'}: ${problem}`).join('; ')}`);
     this.operation = operation;
     this.problems = problems;
@@ -22,9 +22,9 @@ export class InvalidRequestError extends Error {
 /** Proven: nothing left us. It may be sent again. */
 export class NotSentError extends Error {
   override readonly name = 'NotSentError';
-  readonly operation: OperationName;
+  readonly operation: CallableName;
   readonly reason: NotSentReason;
-  constructor(operation: OperationName, reason: NotSentReason) {
+  constructor(operation: CallableName, reason: NotSentReason) {
     super(`${operation}: not sent (${reason})`);
     this.operation = operation;
     this.reason = reason;
@@ -37,9 +37,9 @@ export class NotSentError extends Error {
  */
 export class TurnedAwayError extends Error {
   override readonly name: 'TurnedAwayError' | 'RateLimitedError' = 'TurnedAwayError';
-  readonly operation: OperationName;
+  readonly operation: CallableName;
   readonly reason: 'unauthorized' | 'rate-limited';
-  constructor(operation: OperationName, reason: 'unauthorized' | 'rate-limited' = 'unauthorized') {
+  constructor(operation: CallableName, reason: 'unauthorized' | 'rate-limited' = 'unauthorized') {
     super(`${operation}: turned away (${reason})`);
     this.operation = operation;
     this.reason = reason;
@@ -50,7 +50,7 @@ export class TurnedAwayError extends Error {
 export class RateLimitedError extends TurnedAwayError {
   override readonly name = 'RateLimitedError';
   readonly retryAfterMs: number | undefined;
-  constructor(operation: OperationName, retryAfterMs: number | undefined) {
+  constructor(operation: CallableName, retryAfterMs: number | undefined) {
     super(operation, 'rate-limited');
     this.retryAfterMs = retryAfterMs;
   }
@@ -90,8 +90,8 @@ export class RejectedError extends Error {
    * the record.
    */
   readonly isNotFound: boolean;
-  readonly operation: OperationName;
-  constructor(operation: OperationName, refusal: Refusal) {
+  readonly operation: CallableName;
+  constructor(operation: CallableName, refusal: Refusal) {
     super(refusal.message ?? `refused with HTTP ${refusal.httpStatus} and no readable reason`);
     this.operation = operation;
     this.httpStatus = refusal.httpStatus;
@@ -110,9 +110,9 @@ export class RejectedError extends Error {
  */
 export class DuplicateReferenceError extends Error {
   override readonly name = 'DuplicateReferenceError';
-  readonly operation: OperationName;
+  readonly operation: CallableName;
   readonly httpStatus: number;
-  constructor(operation: OperationName, httpStatus: number) {
+  constructor(operation: CallableName, httpStatus: number) {
     super(`${operation}: the service knows this reference already (HTTP ${httpStatus})`);
     this.operation = operation;
     this.httpStatus = httpStatus;
@@ -124,12 +124,12 @@ export class DuplicateReferenceError extends Error {
  */
 export class UnknownOutcomeError extends Error {
   override readonly name = 'UnknownOutcomeError';
-  readonly operation: OperationName;
+  readonly operation: CallableName;
   readonly reason: DoubtReason;
   readonly httpStatus: number | undefined;
   /** What the answer says, for a person's eyes: anything on the way may have written it. At most 300 characters. */
   readonly text: string | undefined;
-  constructor(operation: OperationName, reason: DoubtReason, httpStatus?: number, text?: string) {
+  constructor(operation: CallableName, reason: DoubtReason, httpStatus?: number, text?: string) {
     super(`${operation}: outcome unknown (${reason}${httpStatus === undefined ? '' : `, HTTP ${httpStatus}`})`);
     this.operation = operation;
     this.reason = reason;
@@ -141,10 +141,10 @@ export class UnknownOutcomeError extends Error {
 /** A read, quote or report got no usable answer. It may be repeated at will. */
 export class ServiceUnavailableError extends Error {
   override readonly name = 'ServiceUnavailableError';
-  readonly operation: OperationName;
+  readonly operation: CallableName;
   readonly reason: DoubtReason;
   readonly httpStatus: number | undefined;
-  constructor(operation: OperationName, reason: DoubtReason, httpStatus?: number) {
+  constructor(operation: CallableName, reason: DoubtReason, httpStatus?: number) {
     super(`${operation}: no usable answer (${reason}${httpStatus === undefined ? '' : `, HTTP ${httpStatus}`})`);
     this.operation = operation;
     this.reason = reason;
@@ -155,9 +155,9 @@ export class ServiceUnavailableError extends Error {
 /** A read succeeded, but its data does not match the contract. Names the members at fault, never their values. */
 export class ContractBrokenError extends Error {
   override readonly name = 'ContractBrokenError';
-  readonly operation: OperationName;
+  readonly operation: CallableName;
   readonly paths: readonly string[];
-  constructor(operation: OperationName, paths: readonly string[]) {
+  constructor(operation: CallableName, paths: readonly string[]) {
     super(`${operation}: the answer breaks the contract at ${paths.map((path) => path || 'its root').join(', ')}`);
     this.operation = operation;
     this.paths = paths;

@@ -1,6 +1,6 @@
 import { parse } from 'lossless-json';
 import { isOwnError, meaningOfAnswer, type AnswerBody, type AnswerMeaning } from '../contract/answers.js';
-import { operations, type OperationData, type OperationName } from '../contract/index.js';
+import { callable, type CallableName, type OperationData } from '../contract/index.js';
 import { Envelope } from '../contract/wire.js';
 import type { Operation } from '../contract/operation.js';
 import { saysOfReference, type SaysOfReference } from '../contract/duplicate-words.js';
@@ -37,12 +37,12 @@ export interface JudgeOptions {
 }
 
 /** Turns the result on the wire into the data, or into the one error for it. */
-export function judge<N extends OperationName>(name: N, result: WireResult, options: JudgeOptions): OperationData<N> {
+export function judge<N extends CallableName>(name: N, result: WireResult, options: JudgeOptions): OperationData<N> {
   if (result.kind === 'not-sent') throw new NotSentError(name, result.reason);
   if (result.kind === 'doubt') throw doubt(name, result.reason);
 
   const { httpStatus, headers } = result;
-  const operation: Operation = operations[name];
+  const operation: Operation = callable[name];
   const body = bodyOf(operation, result, options);
   const binds = DOUBT_MEANS[operation.effect] === 'unknown';
   const meaning = binds ? meaningOfAnswer(httpStatus, body.by) : meaningOfReading(httpStatus, body.by);
@@ -98,8 +98,8 @@ function bodyOf(operation: Operation, { httpStatus, bytes }: Answer, options: Ju
   return said(error.ofReference === 'duplicate' ? 'duplicate' : 'refused');
 }
 
-function dataOf(name: OperationName, value: unknown, httpStatus: number, options: JudgeOptions): unknown {
-  const operation: Operation = operations[name];
+function dataOf(name: CallableName, value: unknown, httpStatus: number, options: JudgeOptions): unknown {
+  const operation: Operation = callable[name];
   const binds = DOUBT_MEANS[operation.effect] === 'unknown';
   // "Envelope with an empty data object": some answers have no data object at all.
   const data = operation.data.safeParse(asObject(value)['data'] ?? {});
@@ -141,21 +141,21 @@ function isOfAnother(operation: Operation, data: unknown, ours: string | undefin
 const referenceMember = ({ reference, param }: Operation): string | undefined =>
   [reference, param].find((member) => member === 'referenceId' || member === 'provider_reference_id');
 
-function refusal(name: OperationName, httpStatus: number, body: Body, { redact }: JudgeOptions): RejectedError {
+function refusal(name: CallableName, httpStatus: number, body: Body, { redact }: JudgeOptions): RejectedError {
   const { message, code, fields, ofReference, isRateExpired, saysNoRecord } = body;
   return new RejectedError(name, {
     httpStatus,
     fields,
     isRateExpired,
-    isAboutReference: DOUBT_MEANS[operations[name].effect] === 'unknown' && ofReference !== 'nothing',
+    isAboutReference: DOUBT_MEANS[callable[name].effect] === 'unknown' && ofReference !== 'nothing',
     saysNoRecord,
     ...(message === undefined ? {} : { message: redact(message) }),
     ...(code === undefined ? {} : { code: redact(code).slice(0, MAX_CODE_LENGTH) }),
   });
 }
 
-const doubt = (name: OperationName, reason: DoubtReason, httpStatus?: number, text?: string): Error =>
-  DOUBT_MEANS[operations[name].effect] === 'unknown'
+const doubt = (name: CallableName, reason: DoubtReason, httpStatus?: number, text?: string): Error =>
+  DOUBT_MEANS[callable[name].effect] === 'unknown'
     ? new UnknownOutcomeError(name, reason, httpStatus, text)
     : new ServiceUnavailableError(name, reason, httpStatus);
 

@@ -1,6 +1,6 @@
 import { stringify } from 'lossless-json';
 import type { z } from 'zod';
-import { operations, type OperationName } from '../contract/index.js';
+import { callable, type CallableName } from '../contract/index.js';
 import type { Operation } from '../contract/operation.js';
 import { REFERENCE_PATTERN } from '../contract/sending.js';
 import { readAmount } from '../readers/amount.js';
@@ -16,30 +16,32 @@ export interface PreparedRequest {
  * Checks what would be sent, like the call itself, but before its claim is in `sending`. Throws InvalidRequestError
  * with the members at fault.
  */
-export function checkRequest(name: OperationName, argument: unknown): void {
+export function checkRequest(name: CallableName, argument: unknown): void {
   prepare(name, argument);
 }
 
 /** Checks a call before anything else. Throws InvalidRequestError with the members at fault. */
-export function prepare(name: OperationName, argument: unknown): PreparedRequest {
-  const operation: Operation = operations[name];
+export function prepare(name: CallableName, argument: unknown): PreparedRequest {
+  const operation: Operation = callable[name];
   return { path: pathOf(name, operation, argument), body: bodyOf(name, operation, argument) };
 }
 
-function pathOf(name: OperationName, { path, param }: Operation, argument: unknown): string {
+function pathOf(name: CallableName, { path, param, body }: Operation, argument: unknown): string {
   if (param === undefined) return path;
+  const value = body === undefined ? argument : (argument as Readonly<Record<string, unknown>> | null)?.[param];
   // Checked, not encoded: `encodeURIComponent('..')` is '..', which a URL parser takes for "one level up".
-  if (typeof argument !== 'string' || !REFERENCE_PATTERN.test(argument)) {
+  if (typeof value !== 'string' || !REFERENCE_PATTERN.test(value)) {
     throw new InvalidRequestError(name, [{ path: param, problem: 'is not a reference of our grammar' }]);
   }
-  return path.replace(`{${param}}`, argument);
+  return path.replace(`{${param}}`, value);
 }
 
-function bodyOf(name: OperationName, { body: schema }: Operation, argument: unknown): string | undefined {
+function bodyOf(name: CallableName, { body: schema, param = '' }: Operation, argument: unknown): string | undefined {
   if (schema === undefined) return undefined;
   const checked = schema.safeParse(argument);
   if (!checked.success) throw new InvalidRequestError(name, problemsOf(checked.error));
-  return stringify(checked.data, undefined, undefined, [DECIMALS]);
+  const { [param]: _inPath, ...body } = checked.data as Readonly<Record<string, unknown>>;
+  return stringify(body, undefined, undefined, [DECIMALS]);
 }
 
 /** `0.0000005` instead of `5e-7`: the same number, and a decimal for a reader that does not support exponents. */

@@ -1,5 +1,5 @@
 import { AxiosError, create } from 'axios';
-import type { OperationName } from '../contract/index.js';
+import type { CallableName } from '../contract/index.js';
 import type { Effect, Operation } from '../contract/operation.js';
 import { prefixOf, type Connections } from './connection.js';
 import { reasonNotSent, type NotSentReason } from './not-sent.js';
@@ -7,7 +7,7 @@ import type { DoubtReason } from './errors.js';
 import type { PreparedRequest } from './prepare.js';
 
 export interface WireRequest extends PreparedRequest {
-  readonly name: OperationName;
+  readonly name: CallableName;
   readonly operation: Operation;
   /** Absent for the operations that are called without the header. */
   readonly token: string | undefined;

@@ -1,6 +1,7 @@
 import {
-  operationNames,
-  operations,
+  callable,
+  callableNames,
+  type CallableName,
   type OperationArgument,
   type OperationData,
   type OperationName,
@@ -41,7 +42,7 @@ export interface RelayedAnswer extends ServiceAnswer {
   readonly retryAfterMs?: number | undefined;
 }
 
-type Call<N extends OperationName> = [OperationArgument<N>] extends [void]
+type Call<N extends CallableName> = [OperationArgument<N>] extends [void]
   ? (argument?: undefined, options?: CallOptions) => Promise<OperationData<N>>
   : (argument: OperationArgument<N>, options?: CallOptions) => Promise<OperationData<N>>;
 
@@ -50,7 +51,7 @@ type Call<N extends OperationName> = [OperationArgument<N>] extends [void]
  * InvalidRequestError, NotSentError, TurnedAwayError, RejectedError; operations that move money or belong to the account
  * also throw DuplicateReferenceError and UnknownOutcomeError; the others ServiceUnavailableError and ContractBrokenError.
  */
-export type ServiceClient = { readonly [N in OperationName]: Call<N> } & {
+export type ServiceClient = { readonly [N in CallableName]: Call<N> } & {
   /**
    * One call whose answer is passed on unchanged, whatever its status and shape. Throws the operation's errors if there
    * is none to pass on: no answer, a redirect, or a 401, which is about our own token.
@@ -85,7 +86,7 @@ export interface ServiceClientOptions {
 }
 
 export interface ServiceCall {
-  readonly operation: OperationName;
+  readonly operation: CallableName;
   readonly result: string;
   readonly seconds: number;
 }
@@ -106,11 +107,11 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
   const duplicateWords = options.duplicateWords ?? [];
 
   const exchange = async (
-    name: OperationName,
+    name: CallableName,
     argument: unknown,
     { signal, stillValid, mostMs, onAnswer }: CallOptions = {},
   ) => {
-    const operation: Operation = operations[name];
+    const operation: Operation = callable[name];
     const request = prepare(name, argument);
     const token = operation.auth === 'bearer' ? await tokenFor(name, options.token) : undefined;
     const startedMs = performance.now();
@@ -126,7 +127,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     return { result, token, data: () => judge(name, result, { redact, nowMs, duplicateWords, reference }) };
   };
 
-  const calls = operationNames.map((name) => [
+  const calls = callableNames.map((name) => [
     name,
     async (argument: unknown, callOptions?: CallOptions) => (await exchange(name, argument, callOptions)).data(),
   ]);
@@ -187,7 +188,7 @@ function referenceIn({ reference }: Operation, argument: unknown): string | unde
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-async function tokenFor(name: OperationName, source: () => Promise<string>): Promise<string> {
+async function tokenFor(name: CallableName, source: () => Promise<string>): Promise<string> {
   const token = await source().catch(() => undefined);
   // A line break in it would start another header.
   if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) throw new NotSentError(name, 'token');

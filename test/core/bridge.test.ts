@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 
 /** A transfer whose input orders a refund. */
 function transfer(isByPerson = false) {
-  const flow = flowOf(bridgeTransferPlan, undefined, { prepared: preparedTransfer(isByPerson), quote: QUOTE });
+  const flow = flowOf(bridgeTransferPlan, undefined, { prepared: preparedTransfer(isByPerson, {}), quote: QUOTE });
   if (isByPerson) flow.order('approve-quote');
   const running = () => flow.known().running.map(({ id }) => id);
   const inbox = (events: readonly FlowEvent[] = []) => {
@@ -66,7 +66,7 @@ function afterReset(refund: ClaimReading) {
   const claims = { deposit: { claim: 'answered', sent: 'unknown' }, refund } as const;
   const events = [failed()];
   const flow = flowOf(bridgeTransferPlan, undefined, {
-    prepared: preparedTransfer(false),
+    prepared: preparedTransfer(false, {}),
     quote: QUOTE,
     claims,
     events,
@@ -236,7 +236,7 @@ describe('a refund for which a person was asked', () => {
       deposit: { claim: 'answered', sent: 'unknown' },
       refund: { claim: 'free', sent: 'nothing' },
     } as const;
-    const checked = { prepared: preparedTransfer(false), quote: QUOTE, claims, events: [failed()] };
+    const checked = { prepared: preparedTransfer(false, {}), quote: QUOTE, claims, events: [failed()] };
     const flow = flowOf(bridgeTransferPlan, undefined, checked);
     const shown = { answer: DEPOSIT_ANSWER };
     flow.ends('look', {

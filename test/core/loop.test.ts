@@ -305,6 +305,8 @@ function answerTo(what: Step['do'], choice: number): Result {
       return { of: 'paid', says: 'not-paid', word: null, shown: {} };
     case 'check-invoice':
       return { of: 'check-invoice', given: null, why: null };
+    case 'hand-over':
+      return { of: 'hand-over', says: 'taken', why: null };
     default:
       return what satisfies never;
   }

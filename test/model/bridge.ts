@@ -1,4 +1,5 @@
 import type { Facts, FlowPreparation, Quote } from '../../activities/types.js';
+import type { Profile } from '../../src/protocol/live-operations.js';
 import type { Life } from './lives.js';
 
 /** The deposit of a bridge transfer: what the service does with it, which only events report. */
@@ -43,10 +44,11 @@ export const DEPOSIT_ANSWER = {
 };
 
 /** @param isOrderedLater its quote is to be approved, and a refund is a person's to order */
-export function preparedTransfer(isOrderedLater: boolean): FlowPreparation {
-  const pin = { store: '', account: '', epoch: 0 };
+export function preparedTransfer(isOrderedLater: boolean, live: Profile): FlowPreparation {
+  const pin = { store: '', account: '', epoch: 0, ...live };
   const claim = { reference: 'r', flowId: 'bridge-transfer/r', fingerprint: 'ours', pin };
   return {
+    pin,
     windows: { settleMs: 90_000 },
     steps: {
       deposit: { claim: { ...claim, operation: 'createBridgeDeposit' }, facts: {}, fixed: {} },

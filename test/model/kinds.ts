@@ -1,8 +1,9 @@
 import { sentOf } from '../../src/protocol/claim-table.js';
+import { classifyStatus, PAYMENT_WORDS, type Meaning } from '../../src/protocol/statuses.js';
 import { isTrusted } from '../../workflows/core/events.js';
 import type { StepName } from '../../workflows/core/known.js';
 import { mayBeSent } from '../../workflows/core/view.js';
-import { isBridge, meaningIn, postOf, viewIn, type Setting, type World } from './world.js';
+import { isBridge, postOf, viewIn, type Setting, type World } from './world.js';
 
 /** What must hold of an invoice, and of a bridge transfer, besides. */
 
@@ -20,8 +21,14 @@ export function brokenTransfer(setting: Setting, w: World): string | null {
   const send = known.running.find((step) => step.do === 'send' && step.request === 'refund');
   const isFirst = send !== undefined && sentOf(refund.claim) === 'nothing';
   const says = (word: string): boolean =>
+    known.transfer?.looked?.some(({ status }) => status === word) === true ||
     known.events.some((one) => isTrusted(one) && one.said !== 'dismissed' && one.event.status === word);
   if (isFirst && !says('FAILED')) return 'a refund is sent, and no failure is proven';
+  const looked = known.transfer?.lookedTurn;
+  const isShown = known.requests['deposit']?.word === 'FAILED' && looked !== undefined;
+  const isKnown = known.requests['deposit']?.words.length !== 0;
+  if (isFirst && setting.isLive && send.debt?.by === 'input' && isKnown && !isShown)
+    return 'a refund is sent by the input, and the lookup does not show the failure';
   const isRunning = w.attempt !== null && w.attempt.does === 'reserve';
   if (
     isFirst &&
@@ -62,7 +69,10 @@ export function brokenTransferEnd(setting: Setting, w: World): string | null {
   if (!isBridge(setting) || end === null || end.order !== undefined) return null;
   const byPerson = known.events.some(({ said }) => said === 'accepted' || said === 'trusted');
   const [deposit, refund] = [postOf(w, 'deposit'), postOf(w, 'refund')];
-  const isRefundMade = refund.record?.ours === true && meaningIn(setting, refund.record.word) !== 'failed';
+  // What was reversed has come back.
+  const cameToNothing: readonly Meaning[] = ['failed', 'refunded'];
+  const isRefundMade =
+    refund.record?.ours === true && !cameToNothing.includes(classifyStatus(PAYMENT_WORDS, refund.record.word));
   const canSend =
     refund.flights.length > 0 || (refund.zombie !== null && ['absent', 'reserved'].includes(refund.claim.phase));
   if (end.state === 'completed' && (isRefundMade || canSend))

@@ -12,7 +12,7 @@ import { budgetOf, DEEP, FOR_PLANTS, nameOf, settingOf, WHOLE, type Space } from
 const HELP = `npm run model -- [--deep] [--plant all|NAME] [--space NAME [--path 3,1,4]] [--jobs N] [--list]
 
 Explores every state of the deciding code in a small world (docs/decisions.md): every order of faults, events, orders
-and time within the bounds. A space is named "KIND FAULTS/EVENTS/ORDERS [REPEAT] [slow]".
+and time within the bounds. A space is named "KIND FAULTS/EVENTS/ORDERS [REPEAT] [slow] [later] [live]".
 
   --deep         larger bounds: hours
   --plant all    takes out each rule, turns each condition around, and plants faults in the world: is each one noticed?
@@ -62,7 +62,7 @@ function spaceNamed(name: string): Space {
   const [faults, events, orders] = bounds.split('/').map(Number);
   const known = [...WHOLE, ...DEEP, ...FOR_PLANTS].find((one) => nameOf(one) === name);
   if (known !== undefined) return known;
-  const repeat = more.find((word) => !['slow', 'later', 'existing'].includes(word)) as Space['repeat'];
+  const repeat = more.find((word) => !['slow', 'later', 'existing', 'live'].includes(word)) as Space['repeat'];
   if (kind === undefined || !Number.isInteger(faults) || !Number.isInteger(events) || !Number.isInteger(orders))
     throw new TypeError(`no such space: "${name}". See --list.`);
   return {
@@ -74,6 +74,7 @@ function spaceNamed(name: string): Space {
     ...(more.includes('slow') ? { isSlow: true as const } : {}),
     ...(more.includes('later') ? { isOrderedLater: true as const } : {}),
     ...(more.includes('existing') ? { isExisting: true as const } : {}),
+    ...(more.includes('live') ? { isLive: true as const } : {}),
   };
 }
 

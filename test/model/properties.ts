@@ -64,7 +64,9 @@ const isSmooth = (setting: Setting, w: World, most: Budget): boolean => {
     left.orders === most.orders &&
     nowMs < known.deadlineAtMs &&
     postsOf(setting, w).every(({ record }) => record?.ours !== false) &&
-    !requestOf(known, w.at).words.some((word) => BEYOND_US.includes(meaningIn(setting, word)))
+    !requestOf(known, w.at).words.some((word) => BEYOND_US.includes(meaningIn(setting, word))) &&
+    // The refund that it owes may be a person's to make.
+    !(isBridge(setting) && requestOf(known, 'deposit').words.includes('FAILED'))
   );
 };
 
@@ -80,7 +82,10 @@ function brokenDebt(setting: Setting, w: World): string | null {
   const { known, nowMs } = w;
   const v = viewIn(setting, w);
   const { request, state, mismatches } = v;
-  const isBusy = known.running.some((step) => CHECKS.includes(step.do) || step.order !== undefined);
+  // An invoice that is being handed over is awaited.
+  const isBusy = known.running.some(
+    (step) => CHECKS.includes(step.do) || step.do === 'hand-over' || step.order !== undefined,
+  );
   const isOurs = v.executed === 'shown' && !request.isOther && v.post.lookup !== 'other' && mismatches.length === 0;
   if (isBusy || !isOurs || known.orders.some(({ became }) => became === null)) return null;
   const asked = known.parked?.reason ?? '';
@@ -95,7 +100,8 @@ function brokenDebt(setting: Setting, w: World): string | null {
   if (!owesRefund || state.kind !== 'open' || v.is.hinted || isMade) return null;
   const { given = null, isHandedOver = false, isAwaited = false } = known.refundInvoice ?? {};
   const isGiven = given !== null && nowMs < given.expiresAtMs;
-  if (isGiven && !isHandedOver && asked !== 'refund_invoice_ready')
+  const isGoing = known.running.some((step) => step.do === 'hand-over');
+  if (isGiven && !isHandedOver && !isGoing && asked !== 'refund_invoice_ready')
     return 'a refund invoice is ready, and nobody is asked';
   const isMissing = !isGiven && !isHandedOver && !isAwaited;
   if (isRefundAnnounced(known) && isMissing && asked !== 'refund_invoice_needed')
@@ -142,7 +148,8 @@ function brokenStep(setting: Setting, w: World): string | null {
   const isUnsent = request.answer === null && request.claim === 'free' && known.events.length === 0;
   if (runs('follow') && isUnsent && !isElsewhere(setting) && !v.is.elsewhere) return 'what was not sent is followed';
   const isCalm = known.events.length === 0 && known.orders.every(({ became }) => became !== null);
-  if (runs('look-status') && isCalm && nowMs < known.deadlineAtMs)
+  // Before a refund of ours it is asked what became of the deposit.
+  if (runs('look-status') && isCalm && nowMs < known.deadlineAtMs && !isBridge(setting))
     return 'its status is asked at once, and nothing hints at another one';
   const owesRefund = request.words.some((word) => meaningIn(setting, word) === 'refund-pending');
   if (runs('check-invoice') && !owesRefund) return 'a refund invoice is checked, and no refund is owed';
@@ -335,8 +342,9 @@ export function brokenMove(setting: Setting, from: World, to: World): string | n
     ({ event }) => event.trusted && !after.known.events.some((one) => one.event.id === event.id),
   );
   if (isSameRun && lost.length > 0) return 'a trusted event is forgotten';
-  const { given = null, isHandedOver = false } = before.known.refundInvoice ?? {};
-  const isPayable = isHandedOver && given !== null && before.nowMs < given.expiresAtMs;
+  const { given = null, isHandedOver = false, handOver } = before.known.refundInvoice ?? {};
+  const isPayable =
+    (isHandedOver || handOver?.says === 'unknown') && given !== null && before.nowMs < given.expiresAtMs;
   if (isSameRun && isPayable && after.known.refundInvoice?.given?.paymentHash !== given.paymentHash)
     return 'another refund invoice is taken while one can be paid that was handed over';
   const [was, is] = [before, after].map(({ known }) => requestOf(known, name));
@@ -361,6 +369,10 @@ export function brokenMove(setting: Setting, from: World, to: World): string | n
   if (send !== undefined && isMarked && hasUnjudged(before, send.reviewed))
     return 'a claim is marked, and the inbox holds a trusted event that was not judged';
   const begun = after.known.running.filter(({ id }) => !before.known.running.some((one) => one.id === id));
+  const isSameInvoice = given !== null && after.known.refundInvoice?.given?.paymentHash === given.paymentHash;
+  const isAgain = isSameInvoice && handOver !== undefined;
+  if (begun.some((step) => step.do === 'hand-over') && (isAgain || !setting.isLive))
+    return 'a refund invoice is handed over again, or to a service that takes none';
   if (begun.some((step) => step.do === 'send') && after.nowMs >= after.known.deadlineAtMs)
     return 'a send is begun after the deadline';
   const v = viewIn(setting, after);

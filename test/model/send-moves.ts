@@ -12,7 +12,7 @@ import { after, isRepeat, sentOf, whyNotMarked, type Operation } from '../../src
 import { PLAIN_SEND, type Answer, type Step } from '../../workflows/core/known.js';
 import { DEPOSIT_ANSWER } from './bridge.js';
 import { executed, type Here } from './here.js';
-import { paidNow, trueLookup } from './step-moves.js';
+import { missOf, paidNow, trueLookup } from './step-moves.js';
 import {
   abandoned,
   hasUnjudged,
@@ -119,7 +119,7 @@ export function attemptMoves(here: Here, step: Step): void {
       const misses = (): World => {
         let attempt = a;
         for (let n = 0; n < MISSES_OF_ANSWERED && attempt.does === 'look-before'; n += 1)
-          attempt = nextOf(terms, attempt, { of: 'lookup', says: 'absent' });
+          attempt = nextOf(terms, attempt, { of: 'lookup', says: missOf(setting, w) });
         return goOn(attempt, w);
       };
       calm(`before the repeat the lookup says: ${says}`, () =>
@@ -158,7 +158,7 @@ export function attemptMoves(here: Here, step: Step): void {
           attempt = nextOf(
             terms,
             { ...attempt, misses: n + 1 >= most ? MISSES_OF_ANSWERED : attempt.misses },
-            { of: 'lookup', says: 'absent' },
+            { of: 'lookup', says: missOf(setting, w) },
           );
         return goOn(attempt, w);
       };

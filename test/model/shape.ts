@@ -78,6 +78,8 @@ function resultIn(plan: Plan, known: Known, step: Step, result: Result): string 
       return result.other === null ? ' ours' : ' other';
     case 'paid':
       return paidIn(plan, step, result);
+    case 'hand-over':
+      return ` ${result.says}`;
     case 'check-invoice':
       return result.given === null ? ' refused' : ' given';
     case 'unsendable':

@@ -17,6 +17,8 @@ export interface Space {
   readonly isOrderedLater?: true;
   /** The invoice was made elsewhere: the flow only pays it. */
   readonly isExisting?: true;
+  /** The service has what the live one has beyond the interface. */
+  readonly isLive?: true;
 }
 
 /** One with a lookup and one without: these show what is of every kind. */
@@ -46,6 +48,7 @@ const bounds = (faults: number, events: number, orders: number, more: Partial<Bo
 
 const LATER = { isOrderedLater: true } as const;
 const EXISTING = { isExisting: true } as const;
+const LIVE = { isLive: true } as const;
 const SETTINGS = (['same-result', 'rejected'] as const satisfies readonly Repeat[]).map((repeat) => ({ repeat }));
 
 /** For `npm test`: about a minute of CPU. */
@@ -58,6 +61,10 @@ export const IN_TESTS: readonly Space[] = [
   ...of('invoice-payment', bounds(1, 0, 0), bounds(0, 1, 0), bounds(0, 0, 1), bounds(0, 0, 1, LATER)),
   ...of('invoice-payment', bounds(1, 0, 0, EXISTING), bounds(0, 1, 0, EXISTING), bounds(0, 0, 1, EXISTING)),
   ...of('bridge-transfer', bounds(1, 0, 0), bounds(0, 0, 1), bounds(0, 0, 1, LATER)),
+  ...of('bank-withdrawal', bounds(1, 0, 0, LIVE), bounds(0, 1, 0, LIVE), bounds(0, 0, 1, LIVE)),
+  ...of('card-deposit', bounds(1, 0, 0, LIVE), bounds(0, 0, 1, LIVE)),
+  ...of('offramp', bounds(0, 0, 1, LIVE)),
+  ...of('bridge-transfer', bounds(0, 0, 0, LIVE)),
 ];
 
 /** `npm run model`. */
@@ -90,6 +97,10 @@ export const WHOLE: readonly Space[] = [
   ]),
   ...of('bridge-transfer', bounds(1, 1, 0), bounds(1, 0, 1), bounds(0, 1, 1), bounds(2, 0, 0)),
   ...of('bridge-transfer', bounds(1, 0, 1, LATER), bounds(0, 1, 1, LATER)),
+  ...of('bank-withdrawal', bounds(1, 1, 0, LIVE), bounds(1, 0, 1, LIVE), bounds(0, 1, 1, LIVE)),
+  ...of('card-deposit', bounds(1, 1, 0, LIVE), bounds(1, 0, 1, LIVE), bounds(0, 1, 1, LIVE)),
+  ...of('offramp', bounds(1, 0, 1, LIVE), bounds(0, 1, 1, LIVE), bounds(0, 0, 2, LIVE)),
+  ...of('bridge-transfer', bounds(1, 0, 0, LIVE), bounds(0, 1, 0, LIVE), bounds(0, 0, 1, LIVE)),
 ];
 
 /** `npm run model -- --deep`: hours. */
@@ -97,6 +108,9 @@ export const DEEP: readonly Space[] = [
   ...ofEach(bounds(2, 1, 1), bounds(0, 2, 1), bounds(1, 2, 0), bounds(3, 0, 1), bounds(1, 0, 2)),
   ...SETTINGS.flatMap((setting) => ofEach(bounds(1, 1, 1, setting))),
   ...ofEach(bounds(1, 1, 1, { isSlow: true })),
+  ...of('bank-withdrawal', bounds(1, 1, 1, LIVE), bounds(2, 1, 0, LIVE)),
+  ...of('card-deposit', bounds(1, 1, 1, LIVE)),
+  ...of('bridge-transfer', bounds(1, 1, 0, LIVE), bounds(1, 0, 1, LIVE), bounds(0, 1, 1, LIVE)),
 ];
 
 /** For the plants: each is looked for in these, the small ones first, until it is found. */
@@ -124,29 +138,40 @@ export const FOR_PLANTS: readonly Space[] = [
     bounds(0, 1, 1, { isSlow: true }),
   ),
   ...of('crypto-send', bounds(2, 0, 0, SETTINGS[1]), bounds(1, 1, 0), bounds(0, 1, 1, { isSlow: true })),
+  ...of('bank-withdrawal', bounds(1, 0, 0, LIVE)),
+  ...of('offramp', bounds(0, 0, 1, LIVE), bounds(1, 0, 1, LIVE)),
+  ...of('bridge-transfer', bounds(0, 0, 0, LIVE), bounds(0, 1, 0, LIVE)),
   ...of('bank-withdrawal', bounds(1, 1, 1)),
   ...of('crypto-send', bounds(2, 0, 1)),
 ];
 
-export const nameOf = ({ kind, faults, events, orders, repeat, isSlow, isOrderedLater, isExisting }: Space): string =>
-  [
+export function nameOf(space: Space): string {
+  const { kind, faults, events, orders, repeat, isSlow, isOrderedLater, isExisting, isLive } = space;
+  return [
     kind,
     `${faults}/${events}/${orders}`,
     ...(repeat === undefined ? [] : [repeat]),
     ...(isSlow === true ? ['slow'] : []),
     ...(isOrderedLater === true ? ['later'] : []),
     ...(isExisting === true ? ['existing'] : []),
+    ...(isLive === true ? ['live'] : []),
   ].join(' ');
+}
 
 export const budgetOf = ({ faults, events, orders }: Space): Budget => ({ faults, events, orders });
 
 export function settingOf(
-  { kind, repeat = 'unknown', isSlow, isOrderedLater, isExisting }: Space,
+  { kind, repeat = 'unknown', isSlow, isOrderedLater, isExisting, isLive }: Space,
   book: Rulebook = {},
   worldPlant?: WorldPlant,
 ): Setting {
   const plant = worldPlant === undefined ? {} : { worldPlant };
-  const how = { isSlow: isSlow === true, isOrderedLater: isOrderedLater === true, isExisting: isExisting === true };
+  const how = {
+    isSlow: isSlow === true,
+    isOrderedLater: isOrderedLater === true,
+    isExisting: isExisting === true,
+    isLive: isLive === true,
+  };
   return {
     plan: PLANS[kind],
     repeat,

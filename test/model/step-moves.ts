@@ -1,7 +1,7 @@
 import { closedByOrder, isInTheWay, NO_CLAIM, voidedAll, type ClaimFacts } from '../../src/protocol/claim-table.js';
 import type { LookupSays } from '../../src/protocol/decisions.js';
 import type { PaidResult, Result, Step } from '../../workflows/core/known.js';
-import { DEPOSIT_ANSWER, QUOTE } from './bridge.js';
+import { DEPOSIT_ANSWER, eventOf, QUOTE } from './bridge.js';
 import type { Here } from './here.js';
 import {
   claimReading,
@@ -59,20 +59,20 @@ export function stepMoves(here: Here, step: Step): void {
       if (!record.ours)
         return can('the status lookup shows a record of another payment', () => finish(followed('other', null)));
       const { words } = here.request;
-      if (!words.includes(record.word))
-        calm(`the status lookup says: ${record.word}`, () => finish(followed('shown', record.word)));
+      if (!words.includes(wordOf(record.word)))
+        calm(`the status lookup says: ${record.word}`, () => finish(recordOf(here, record.word)));
       return;
     }
     case 'look-status': {
       const { record } = w.post;
-      const says = w.post.record?.ours === false ? 'other' : record === null ? 'absent' : 'shown';
+      const says = w.post.record?.ours === false ? 'other' : missOf(setting, w);
       calm(`the status is looked up once: ${record?.ours === true ? record.word : says}`, () =>
-        finish(followed(says, record?.ours === true ? record.word : null)),
+        finish(record?.ours === true ? recordOf(here, record.word) : followed(says, null)),
       );
       fault('the lookup cannot tell', () => finish(followed('cannot-tell', null)));
       fault('nobody answers whether the lookup was made', () => noAnswer());
       refused();
-      if (record !== null) fault('the lookup lags: not found', () => finish(followed('absent', null)));
+      if (record !== null) fault('the lookup lags: not found', () => finish(followed(missOf(setting, w), null)));
       return;
     }
     case 'look': {
@@ -84,7 +84,7 @@ export function stepMoves(here: Here, step: Step): void {
       if (!isLookup(setting, w) || !isOpen(w.post.claim)) return;
       const says = (lookup: LookupSays) => () => finish({ ...looked(here, 'look', false), lookup, isOther: false });
       fault('the lookup cannot tell', says('cannot-tell'));
-      if (w.post.record !== null) fault('the lookup lags: not found', says('absent'));
+      if (w.post.record !== null) fault('the lookup lags: not found', says(missOf(setting, w)));
       return;
     }
     case 'read-inbox':
@@ -194,6 +194,14 @@ export function stepMoves(here: Here, step: Step): void {
       can('the refund invoice is refused', () => finish({ of: 'check-invoice', given: null, why }));
       return fault('the refund invoice cannot be checked', () => noAnswer());
     }
+    case 'hand-over':
+      calm('the service takes the refund invoice', () => finish({ of: 'hand-over', says: 'taken', why: null }));
+      can('the service refuses the refund invoice', () => finish({ of: 'hand-over', says: 'refused', why: '' }));
+      fault('the refund invoice did not leave', () => finish({ of: 'hand-over', says: 'not-sent', why: '' }));
+      fault('whether the service takes the refund invoice is lost', () =>
+        finish({ of: 'hand-over', says: 'unknown', why: '' }),
+      );
+      return fault('nobody answers whether the refund invoice was handed over', () => noAnswer());
     case 'send':
       return;
     default:
@@ -250,12 +258,25 @@ const followed = (lookup: LookupSays, word: string | null): Extract<Result, { of
   shown: {},
 });
 
+/** As an event says it. */
+const wordOf = (word: string): string => eventOf(word).status;
+
+/** A looked-up record of a bridge deposit says as much as an event. */
+function recordOf({ setting, w }: Here, word: string): Extract<Result, { of: 'follow' }> {
+  const isRead = requestPlanOf(setting, w).provenByEvents === true;
+  return isRead ? { ...followed('shown', wordOf(word)), facts: eventOf(word).facts } : followed('shown', word);
+}
+
+/** What a lookup says that knows no such record. */
+export const missOf = (setting: Setting, w: Pick<World, 'at'>): LookupSays =>
+  requestPlanOf(setting, w).provenByEvents === true ? 'no-lookup' : 'absent';
+
 export function trueLookup(setting: Setting, w: World): LookupSays {
   const { record } = w.post;
   const isOfInvoice = requestPlanOf(setting, w).byOthersToo === true;
   // An invoice that is there is shown as PENDING, whether or not a payment of it was begun.
   const isThere = isOfInvoice && Object.values(w.besides).some((other) => other.record !== null);
-  if (record === null) return isThere ? 'proves-nothing' : 'absent';
+  if (record === null) return isThere ? 'proves-nothing' : missOf(setting, w);
   if (isOfInvoice && record.word === 'PENDING') return 'proves-nothing';
   return record.ours ? 'shown' : 'other';
 }
@@ -315,20 +336,20 @@ function ask(here: Here, step: Step): void {
     finish({ ...now, claim: 'sending', lookup, windowOver: true, isOther: false }, next);
   if (isNews) {
     if (now.lookup === 'shown' || now.lookup === 'other')
-      fault('the lookup lagged for the whole window', () => through('absent'));
+      fault('the lookup lagged for the whole window', () => through(missOf(setting, w)));
     return;
   }
   if (!isLookup(setting, w)) return calm('nothing was learnt for the whole window', () => through('no-lookup'));
   if (now.lookup === 'proves-nothing')
     calm('the lookup showed what was there before, for the whole window', () => through('proves-nothing'));
-  const isAbsent = now.lookup === 'absent';
-  if (isAbsent && claim.refusal && w.inbox.length === 0) {
+  const isMissing = w.post.record === null && now.lookup !== 'proves-nothing';
+  if (isMissing && claim.refusal && w.inbox.length === 0 && missOf(setting, w) === 'absent') {
     const next = store(w, 'confirmRefusal');
     return calm('the lookup showed nothing for the whole window, which confirms the refusal', () =>
       finish({ ...now, claim: claimReading(next.post.claim).claim, lookup: 'absent', windowOver: true }, next),
     );
   }
-  if (isAbsent) calm('the lookup showed nothing for the whole window', () => through('absent'));
+  if (isMissing) calm('the lookup showed nothing for the whole window', () => through(missOf(setting, w)));
   fault('the lookup could not tell for the whole window', () => through('cannot-tell'));
 }
 

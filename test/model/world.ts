@@ -10,6 +10,7 @@ import {
   type ClaimFacts,
   type Operation,
 } from '../../src/protocol/claim-table.js';
+import { LIVE_OPERATIONS } from '../../src/protocol/live-operations.js';
 import type { Repeat } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { classifyStatus, type Meaning } from '../../src/protocol/statuses.js';
@@ -107,6 +108,8 @@ export interface Setting {
   readonly isOrderedLater: boolean;
   /** What the first request would make is there from the start, and the flow has only the others. */
   readonly isExisting: boolean;
+  /** The service has what the live one has beyond the interface, and the run may use it. */
+  readonly isLive: boolean;
   readonly worldPlant?: WorldPlant;
   /** Names of rules that have decided somewhere. */
   readonly decided: Set<string>;
@@ -279,12 +282,14 @@ export const claimReading = (claim: ClaimFacts): ClaimReading => ({
 
 /** What is to be ordered later is known all the same if an earlier run has sent it. */
 export function prepared(setting: Setting, w: World): FlowPreparation {
-  if (isBridge(setting)) return preparedTransfer(setting.isOrderedLater);
+  const live = setting.isLive ? { live: LIVE_OPERATIONS } : {};
+  if (isBridge(setting)) return preparedTransfer(setting.isOrderedLater, live);
   const isKnown = ({ name, byOthersToo, movesNothing }: RequestPlan): boolean =>
     !(setting.isExisting && movesNothing === true) &&
     (!setting.isOrderedLater || byOthersToo !== true || sentOf(postOf(w, name).claim) !== 'nothing');
   const names = isElsewhere(setting) ? [] : setting.plan.requests.filter(isKnown).map(({ name }) => name);
   return {
+    pin: live,
     windows: { settleMs: SETTLE_MS },
     steps: Object.fromEntries(names.map((name) => [name, { facts: OURS, claim: { fingerprint: 'ours' } }])),
     input: { chain: 'LIGHTNING', token: 'BTC', cryptoAmount: '1', ...paymentIn(setting) },
@@ -300,4 +305,7 @@ function paymentIn({ isOrderedLater, isExisting }: Setting) {
 export const hasUnjudged = ({ inbox }: World, reviewed: readonly string[] = [], isTrusted = true): boolean =>
   inbox.some(({ id, trusted }) => (trusted || !isTrusted) && !reviewed.includes(id));
 
-export const isLookup = (setting: Setting, w: Pick<World, 'at'>): boolean => requestPlanOf(setting, w).lookUp === 'own';
+export function isLookup(setting: Setting, w: Pick<World, 'at'>): boolean {
+  const { lookUp } = requestPlanOf(setting, w);
+  return lookUp === 'own' || (lookUp === 'live' && setting.isLive);
+}

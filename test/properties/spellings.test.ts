@@ -195,7 +195,7 @@ describe('a record of the service, in other spellings,', () => {
       const source = statusLookups[operation]!;
       const read = (record: unknown) => {
         const data = operations[lookup].data.parse(record);
-        return { facts: source.facts(data), status: source.flow?.status?.read(data).status };
+        return { facts: source.facts(data), status: source.status?.read(data).status };
       };
       const reading = read(plain(body));
       expect(Object.values(reading.facts)).not.toContain(UNREADABLE);

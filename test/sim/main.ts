@@ -9,17 +9,21 @@ import { plantNamed, PLANTS, type PlantedBug } from './plants.js';
 import { createTally, failureText } from './report.js';
 import { simulate } from './simulate.js';
 import { reporting, workflowsOf } from './workflows.js';
+import { CALM } from './world/weather.js';
 
 const HELP = `npm run sim -- --seed N [--kind K] [--trace]       one run, and what it broke
 npm run sim -- --seeds 10000 [--from 1] [--kind K]  many runs; exit 1 where one breaks a promise
 
   --plant NAME   with a bug planted: ${PLANTS.map(({ name }) => name).join(', ')}
   --keep-going   do not stop at the first run that breaks a promise
+  --live         SERVICE_PROFILE=live, and a service that is so
+  --lost-answers in place of the weather of the seed: a third of the requests fail, and most webhooks are lost
   --trace        print every line of a run
   --pairs FILE   writes each shape of a step and its result there, with the first seed that has it; exit 1 where one
                  is none that the world of the model knows (test/model/known-pairs.ts)
   --bundle PATH  the workflow bundle; default: the one in dist/`;
 
+const LOST_ANSWERS = { ...CALM, requestFails: 0.35, delivery: 0.9 };
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const EVERY_MS = 10_000;
 
@@ -32,6 +36,8 @@ async function main(): Promise<number> {
       kind: { type: 'string' },
       plant: { type: 'string' },
       bundle: { type: 'string', default: join(root, 'dist', 'workflow-bundle.js') },
+      live: { type: 'boolean', default: false },
+      'lost-answers': { type: 'boolean', default: false },
       trace: { type: 'boolean', default: false },
       pairs: { type: 'string' },
       'keep-going': { type: 'boolean', default: false },
@@ -47,6 +53,8 @@ async function main(): Promise<number> {
   const extra = [
     ...(values.kind === undefined ? [] : ['--kind', values.kind]),
     ...(values.plant === undefined ? [] : ['--plant', values.plant]),
+    ...(values.live ? ['--live'] : []),
+    ...(values['lost-answers'] ? ['--lost-answers'] : []),
   ];
   const heard = new Map<string, number>();
   let playing = 0;
@@ -56,7 +64,7 @@ async function main(): Promise<number> {
       : await withPairs(planted, (pair) => void (heard.has(pair) || heard.set(pair, playing)));
   const run = (seed: number, live?: (line: string) => void) => {
     playing = seed;
-    return play({ seed, kind, live });
+    return play({ seed, kind, live, isLive: values.live, weather: values['lost-answers'] ? LOST_ANSWERS : undefined });
   };
   const replay = (seed: number) => ['npm run sim --', '--seed', seed, ...extra].join(' ');
 

@@ -28,11 +28,13 @@ export function createTally() {
   const faults = new Map<string, number>();
   let runs = 0;
   let steps = 0;
+  let parked = 0;
   const more = (map: Map<string, number>, name: string, by = 1) => map.set(name, (map.get(name) ?? 0) + by);
   return {
     add(result: SimResult): void {
       runs += 1;
       steps += result.steps;
+      parked += result.parked;
       for (const ending of result.endings) more(endings, ending);
       for (const [name, times] of result.faults) more(faults, name, times);
     },
@@ -41,7 +43,13 @@ export function createTally() {
     text(): string {
       const table = (map: ReadonlyMap<string, number>) =>
         [...map].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, times]) => `  ${String(times).padStart(7)}  ${name}`);
-      return [`${runs} runs, ${steps} steps`, 'Endings:', ...table(endings), 'Faults:', ...table(faults)].join('\n');
+      return [
+        `${runs} runs, ${steps} steps, ${parked} flows that asked a person`,
+        'Endings:',
+        ...table(endings),
+        'Faults:',
+        ...table(faults),
+      ].join('\n');
     },
   };
 }

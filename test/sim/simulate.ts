@@ -25,6 +25,8 @@ export interface SimOptions {
   /** In place of what the seed would draw. */
   readonly weather?: Partial<Weather> | undefined;
   readonly repeatMode?: RepeatMode | undefined;
+  /** SERVICE_PROFILE=live, and a service that is so. @default false */
+  readonly isLive?: boolean | undefined;
   /** Persons order anything that is legal. */
   readonly careless?: boolean | undefined;
   readonly live?: ((line: string) => void) | undefined;
@@ -37,6 +39,8 @@ export interface SimResult {
   readonly faults: ReadonlyMap<string, number>;
   /** `{kind} {state}` of each flow. */
   readonly endings: readonly string[];
+  /** Flows that asked a person at least once. */
+  readonly parked: number;
   readonly steps: number;
   readonly runs: readonly Run[];
 }
@@ -64,6 +68,7 @@ export async function simulate(options: SimOptions): Promise<SimResult> {
     weather: (...chances) => (isCalm ? CALM : { ...drawWeather(...chances), ...options.weather }),
     repeatMode: (chance) => options.repeatMode ?? chance.one(REPEAT_MODES),
     plant: options.plant,
+    isLive: options.isLive,
     live: options.live,
   });
   try {
@@ -109,6 +114,7 @@ async function play(world: World, { seed, kind, ending, careless }: SimOptions, 
   const facts = { book, journal: driver.journal, wire: world.wire, ended };
 
   const violations: Violation[] = [];
+  const parked = new Set<string>();
   let steps = 0;
   let writes = -1;
   let restores = 0;
@@ -120,6 +126,7 @@ async function play(world: World, { seed, kind, ending, careless }: SimOptions, 
     steps += 1;
     await work();
     await quiet(world);
+    for (const { attribute, workflowId } of temporal.runs) if (attribute === 'parked') parked.add(workflowId);
     // Only the service's commits and the end of a flow change these results.
     if (sandbox.writes !== writes || hasChanged) violations.push(...safetyViolations(facts));
     if (world.lost.length > restores) monitors.forget();
@@ -142,6 +149,7 @@ async function play(world: World, { seed, kind, ending, careless }: SimOptions, 
     lines: trace.lines,
     faults: trace.faults,
     endings: driver.journal.flows.map((flow) => `${flow.kind} ${stateOf(world, ended, flow.flowId)}`),
+    parked: parked.size,
     steps,
     runs: temporal.runs,
   };

@@ -1,6 +1,6 @@
 import { CHECKOUT_WORDS } from '../../src/protocol/statuses.js';
 import { CARD_LIFE_MS } from '../../src/protocol/task-queues.js';
-import { CARD_PAUSE_MS, FAILURE_GRACE_MS, NO_LOOK_MS } from '../engine/policies.js';
+import { CARD_PAUSE_MS, FAILURE_GRACE_MS, LIVE_FIRST_LOOK_MS } from '../engine/policies.js';
 import type { Plan, Rule, View } from './plan.js';
 import { stop } from './situation.js';
 
@@ -21,15 +21,16 @@ const RULES: readonly Rule[] = [
 
 /**
  * A card deposit: send it with the card that one gateway keeps for a minute → the customer passes 3-D Secure at the
- * answer's `redirect_url` → paid. There is no lookup: trusted events report its end, or it parks at its deadline.
+ * answer's `redirect_url` → paid. The interface has no lookup: trusted events report its end, or it parks at its
+ * deadline. The live service has one.
  */
 export const cardDepositPlan: Plan = {
   kind: 'card-deposit',
   noun: 'the card deposit',
   words: CHECKOUT_WORDS,
-  firstLookMs: NO_LOOK_MS,
+  firstLookMs: LIVE_FIRST_LOOK_MS,
   graceMs: FAILURE_GRACE_MS,
-  requests: [{ name: 'deposit', operation: 'createCardDeposit', lookUp: 'none', byGateway: true }],
+  requests: [{ name: 'deposit', operation: 'createCardDeposit', lookUp: 'live', byGateway: true }],
   rules: RULES,
 };
 

@@ -2,6 +2,7 @@ import type { Facts } from '../../activities/types.js';
 import { openedIdOf } from '../../src/protocol/events.js';
 import { isUnread } from '../../src/protocol/messages.js';
 import { classifyStatus, classifyWithDeclinedOpen, type Meaning } from '../../src/protocol/statuses.js';
+import { hasLookup } from './lookup.js';
 import { NOT_SENT, type Event, type Known, type Request } from './known.js';
 import type { Plan, RequestPlan, Said } from './plan.js';
 
@@ -35,30 +36,29 @@ export function saidBy(plan: Plan, requestPlan: RequestPlan, known: Known, facts
   const { words, attemptWords = words } = plan;
   // What came before ours was sent is of another's attempt.
   const isEarlier = ({ atMs }: Event): boolean => requestPlan.byOthersToo === true && atMs < request.firstSendAtMs;
+  const isHinting = isHint(known, requestPlan, request);
   return known.events.map((of) => ({
     of,
     meaning: isEarlier(of)
       ? classifyStatus(attemptWords, of.event.status)
       : meaningFor(plan, requestPlan, request, of.event.status),
-    differs: [
-      ...differsOf(requestPlan, request, facts, of),
-      ...(requestPlan.alsoDiffers?.(known, of.event.facts) ?? []),
-    ],
+    differs: [...differsOf(isHinting, facts, of), ...(requestPlan.alsoDiffers?.(known, of.event.facts) ?? [])],
   }));
 }
 
 /** The path decides whose event it is: one that names another reference differs. */
-function differsOf(requestPlan: RequestPlan, request: Request, facts: Facts, { event }: Event): readonly string[] {
+function differsOf(isHinting: boolean, facts: Facts, { event }: Event): readonly string[] {
   // It may say anything; where there is a lookup, that says it.
   if (openedIdOf(event.id) !== event.id) return ['body'];
   const other = event.facts['reference'] === undefined ? [] : ['reference'];
-  const unread = isUnread(event.facts) && !isHint(requestPlan, request) ? ['body'] : [];
+  const unread = isUnread(event.facts) && !isHinting ? ['body'] : [];
   return [...other, ...unread, ...differences(facts, event.facts)];
 }
 
 /** Where there is a lookup, that decides; before our send it may be about another's payment, and lag. */
-function isHint({ lookUp, movesNothing, byOthersToo }: RequestPlan, { claim }: Request): boolean {
-  if (lookUp === 'none' || movesNothing === true) return false;
+function isHint(known: Known, requestPlan: RequestPlan, { claim }: Request): boolean {
+  const { movesNothing, provenByEvents, byOthersToo } = requestPlan;
+  if (!hasLookup(known, requestPlan) || movesNothing === true || provenByEvents === true) return false;
   return byOthersToo !== true || (claim !== 'free' && claim !== 'reserved');
 }
 

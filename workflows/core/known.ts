@@ -1,10 +1,11 @@
-import type { ClaimRef, DescribedStep, FlowPreparation, Quote, ReportOutcome } from '../../activities/types.js';
+import type { ClaimRef, DescribedStep, Facts, FlowPreparation, HandOver, Quote, ReportOutcome } from '../../activities/types.js'; // prettier-ignore
 import type { OtherRecord } from '../../src/flows/echoes.js';
 import type { Cause } from '../../src/protocol/causes.js';
 import type { SentBefore, ClaimSays, Ending, LookupSays, PaidSays, Repeat } from '../../src/protocol/decisions.js';
 import type { FlowEvent, Rejection } from '../../src/protocol/messages.js';
 import type { EndReason, ParkAction, ParkReason } from '../../src/protocol/vocabulary.js';
 import type { RefundOrdered, TransferKnown } from './bridge/known.js';
+import type { GivenInvoice, RefundInvoice } from './refund-invoice.js';
 
 /*
  * Everything that a flow knows, as plain JSON: what came in, and what it has reported. Never what is to be done: that
@@ -60,26 +61,6 @@ export interface Known {
 export interface Refusal {
   readonly reason: EndReason;
   readonly detail: string;
-}
-
-/** The invoice of a refund over Lightning. */
-export interface RefundInvoice {
-  readonly given: GivenInvoice | null;
-  /** A person has handed it to the service. */
-  readonly isHandedOver: boolean;
-  /** A person has said that it is waited for until the deadline. */
-  readonly isAwaited: boolean;
-}
-
-/** One that was checked. */
-export interface GivenInvoice {
-  readonly invoice: string;
-  readonly amountMsat: string;
-  readonly paymentHash: string;
-  /** Public key of the node that it pays. */
-  readonly payee: string;
-  readonly expiresAt: string;
-  readonly expiresAtMs: number;
 }
 
 /** What one question to store or service found. */
@@ -286,6 +267,8 @@ export const STEPS = [
   'report',
   /** Whether a refund can go to the invoice that a person gave. */
   'check-invoice',
+  /** The checked invoice goes to the service, once. */
+  'hand-over',
 ] as const;
 export type StepName = (typeof STEPS)[number];
 
@@ -367,6 +350,8 @@ export type Result =
       readonly of: 'follow';
       readonly lookup: LookupSays;
       readonly word: string | null;
+      /** Of a record that is read as an event is. */
+      readonly facts?: Facts;
       readonly shown: Partial<ForPersons>;
     }
   | { readonly of: 'read-inbox'; readonly events: readonly FlowEvent[] }
@@ -387,6 +372,7 @@ export type Result =
   | { readonly of: 'compare'; readonly other: OtherRecord | null }
   | ({ readonly of: 'paid' } & PaidResult)
   | { readonly of: 'check-invoice'; readonly given: GivenInvoice | null; readonly why: Cause | null }
+  | ({ readonly of: 'hand-over' } & HandOver)
   /** A question to the service that is refused each time. */
   | { readonly of: 'cannot-ask'; readonly why: string }
   /** Its patience is over; it may have been done. */

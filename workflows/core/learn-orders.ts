@@ -1,4 +1,6 @@
-import { type Action, type Event, type Known, type Order, type RefundInvoice } from './known.js';
+import type { Action, Event, Known, Order } from './known.js';
+import type { HandOver } from '../../activities/types.js';
+import type { RefundInvoice } from './refund-invoice.js';
 import { transferOrdered } from './bridge/learn.js';
 import { inNewTurn } from './take-events.js';
 
@@ -27,6 +29,16 @@ export function carriedOut(before: Known, id: string, nowMs: number): Known {
   if (order.action === 'send-again') return nowMs < next.deadlineAtMs ? next : { ...next, ...moreTime(null) };
   const said = SAID_BY[order.action];
   return said === undefined ? next : say(next, order, said);
+}
+
+/** A refund is expected from then on, also past the deadline. */
+export function handedOver(known: Known, { says, why }: HandOver, nowMs: number): Known {
+  const { refundInvoice, deadlineAtMs, deadlineMs } = known;
+  if (refundInvoice === null) return known;
+  const isTaken = says === 'taken';
+  const more = isTaken && nowMs >= deadlineAtMs ? { deadlineAtMs: nowMs + deadlineMs } : {};
+  const isHandedOver = refundInvoice.isHandedOver || isTaken;
+  return inNewTurn({ ...known, ...more, refundInvoice: { ...refundInvoice, isHandedOver, handOver: { says, why } } });
 }
 
 /** The wait for the order has used up its time: the payment has a deadline of its own. */

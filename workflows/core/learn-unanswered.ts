@@ -1,7 +1,7 @@
 import type { Cause } from '../../src/protocol/causes.js';
 import { notReported } from './bridge/learn.js';
 import { NOT_SENT, type Known, type PaidResult, type Step } from './known.js';
-import { withOrder } from './learn-orders.js';
+import { handedOver, withOrder } from './learn-orders.js';
 import { paid, withRequest } from './learn-paid.js';
 import { inNewTurn } from './take-events.js';
 
@@ -55,6 +55,8 @@ export function noAnswer(known: Known, step: Step, askedAtMs: number): Known {
       return withOrder(known, step.order, { result: 'no-answer' });
     case 'check-invoice':
       return inNewTurn(withOrder(known, step.order, { result: 'not-taken', why: NOT_CHECKED }));
+    case 'hand-over':
+      return handedOver(known, { says: 'unknown', why: null }, askedAtMs);
     default:
       return step.do satisfies never;
   }

@@ -24,8 +24,9 @@ import {
   quoted,
   reported,
   sentUnder,
+  tookRecord,
 } from './bridge/learn.js';
-import { carriedOut, NO_INVOICE, withOrder } from './learn-orders.js';
+import { carriedOut, handedOver, NO_INVOICE, withOrder } from './learn-orders.js';
 import { compared, paid, withRequest } from './learn-paid.js';
 import { noAnswer } from './learn-unanswered.js';
 import { inNewTurn, leaveEvents, takeEvents } from './take-events.js';
@@ -102,6 +103,7 @@ function gaveUp(known: Known, step: Step, nowMs: number): Known {
   // The store may have carried it out.
   if (step.do === 'order-send')
     return inNewTurn(withRequest(known, step.request, { repeat: 'unknown', maybeOrdered: true }));
+  if (step.do === 'hand-over') return handedOver(known, { says: 'unknown', why: GIVEN_UP }, nowMs);
   if (step.do !== 'send') return known;
   const shown = { why: known.requests[step.request]?.shown.why ?? GIVEN_UP };
   return sent(known, step.request, { answer: 'given-up', isRepeat: false, sent: null, shown }, nowMs);
@@ -129,7 +131,7 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
     case 'look':
       return lookedUp(known, step, result, askedAtMs);
     case 'follow':
-      return followed(known, step, result, askedAtMs);
+      return tookRecord(followed(known, step, result, askedAtMs), step, result, askedAtMs);
     case 'read-inbox':
       // If it brought something new, a new turn has begun, and it was not the last reading.
       return { ...takeEvents(known, result.events, nowMs), inbox: { says: 'read', askedAtMs, turn } };
@@ -159,6 +161,8 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
       const next = withOrder(known, step.order, { result: given === null ? 'not-taken' : 'taken', why });
       return inNewTurn(given === null ? next : { ...next, refundInvoice: { ...NO_INVOICE, given } });
     }
+    case 'hand-over':
+      return handedOver(known, result, nowMs);
     case 'last-word':
       // What it was read for is not so any more.
       return inNewTurn(

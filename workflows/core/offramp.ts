@@ -3,16 +3,17 @@ import type { Cause } from '../../src/protocol/causes.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { OFFRAMP_WORDS, REFUND_INVOICE_NEEDED } from '../../src/protocol/statuses.js';
 import { OFFRAMP_FIRST_LOOK_MS } from '../engine/policies.js';
-import type { GivenInvoice } from './known.js';
+import type { GivenInvoice } from './refund-invoice.js';
 import { refuse } from './orders.js';
 import type { OrderRule, Plan, Rule, View } from './plan.js';
 import { factsOfRefund, inputOf, refundAmounts } from './refund-amounts.js';
-import { askOn, step } from './situation.js';
+import { askOn, lookAtStatus, step } from './situation.js';
 
 /*
  * A refund over Lightning needs an invoice of its recipient. The service asks for one by an event, and its interface
  * has no operation that takes one. So the flow asks for an invoice, checks it, and shows it to a person who hands it to
- * the service and confirms that; then it waits for the refund as for any other.
+ * the service and confirms that; then it waits for the refund as for any other. The live service has such an operation:
+ * the flow hands the invoice over itself, once, and a person is asked if the service does not say that it has it.
  */
 
 const RULES: readonly Rule[] = [
@@ -22,6 +23,15 @@ const RULES: readonly Rule[] = [
     when: (v) =>
       v.state.kind === 'ended' && v.state.meaning === 'failed' && v.ours.some(({ of }) => announces(of.event)),
     follows: () => ({ steps: [], park: 'conflict' }),
+  },
+  {
+    name: 'refund-invoice-hand-over',
+    says: 'A checked refund invoice is there, and the live service takes one: the flow hands it over, once.',
+    when: (v) => isHandingOver(v) || mayHandOver(v),
+    follows: (v) => ({
+      steps: [step('hand-over', v.requestPlan.name), ...(isNews(v) ? [lookAtStatus(v)] : askOn(v))],
+      wakeAtMs: v.known.deadlineAtMs,
+    }),
   },
   {
     name: 'refund-invoice-ready',
@@ -108,6 +118,23 @@ function readyInvoice({ known: { refundInvoice }, nowMs }: View): GivenInvoice |
   return given !== null && nowMs < given.expiresAtMs ? given : null;
 }
 
+/** It is awaited: the service may have it by then. */
+const isHandingOver = ({ known: { running } }: View): boolean => running.some((one) => one.do === 'hand-over');
+
+/** Once for each invoice: whether a repetition is safe the service does not say. */
+function mayHandOver(v: View): boolean {
+  const { refundInvoice, prepared } = v.known;
+  const takesOne = prepared?.pin.live?.includes('submitRefundInvoice') === true;
+  const isTried = refundInvoice?.isHandedOver !== false || refundInvoice.handOver !== undefined;
+  return takesOne && !isTried && isOwed(v) && !isNews(v) && readyInvoice(v) !== null;
+}
+
+/** The service has the one that was given last, or may have it. */
+const mayBeHandedOver = (v: View): boolean =>
+  isHandingOver(v) ||
+  v.known.refundInvoice?.isHandedOver === true ||
+  v.known.refundInvoice?.handOver?.says === 'unknown';
+
 function isMissing(v: View): boolean {
   const { refundInvoice } = v.known;
   if (refundInvoice === null) return true;
@@ -119,8 +146,8 @@ function whyNoInvoice(v: View): Cause | null {
   const { chain } = (v.known.prepared?.input ?? {}) as Partial<OfframpInput>;
   if (!isOwed(v) || !(isAsked(v) || chain === 'LIGHTNING')) return NOT_OWED;
   const ready = readyInvoice(v);
-  if (ready === null || v.known.refundInvoice?.isHandedOver !== true) return null;
-  const text = `an invoice was handed over, and can still be paid: wait until ${ready.expiresAt}`;
+  if (ready === null || !mayBeHandedOver(v)) return null;
+  const text = `an invoice was or may have been handed over, and can still be paid: wait until ${ready.expiresAt}`;
   return { code: 'invoice_can_still_be_paid', text };
 }
 
@@ -138,9 +165,11 @@ function evidenceOfNeeded(v: View) {
 }
 
 function evidenceOfReady(v: View) {
-  const { expiresAtMs: _expiresAtMs, ...shown } = v.known.refundInvoice?.given ?? {};
+  const { given, handOver } = v.known.refundInvoice ?? {};
+  const { expiresAtMs: _expiresAtMs, ...shown } = given ?? {};
   return {
     ...shown,
+    ...(handOver === undefined ? {} : { handOver }),
     ...refundAmounts(v),
     next: 'hand this invoice to the service, and then confirm that it was handed over',
   };

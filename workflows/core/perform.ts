@@ -9,6 +9,7 @@ import { wordsThat } from '../../src/protocol/statuses.js';
 import { END_REASONS, type ParkAction } from '../../src/protocol/vocabulary.js';
 import { checkAtOnce, preparationOf, wasReset } from '../engine/activities.js';
 import {
+  HAND_OVER,
   LAST_LOOK,
   LOOK_WHILE_PARKED_MS,
   POLL,
@@ -20,6 +21,7 @@ import {
 } from '../engine/policies.js';
 import { factsOf } from './events.js';
 import type { ForPersons, Known, Request, Result, Step } from './known.js';
+import { hasLookup } from './lookup.js';
 import { acts, claimsOf, otherOf, paidIn, termsOf } from './performing.js';
 import { send } from './perform-send.js';
 import { getQuote, report } from './bridge/perform.js';
@@ -102,6 +104,8 @@ function resultOf(context: Context, step: Step, known: Known): Promise<Result> {
       return report(context, step, known);
     case 'check-invoice':
       return checkInvoice(context, step, known);
+    case 'hand-over':
+      return handOver(context, step, known);
     default:
       return step.do satisfies never;
   }
@@ -152,15 +156,18 @@ async function whetherPaid(context: Context, step: Step, known: Known): Promise<
 function questionOf({ plan }: Context, known: Known, name: string) {
   const { claim, facts, fixed } = termsOf(known, name);
   const { saidToExist } = requestOf(known, name);
-  const { factsOf: own, lookUp } = plan.requests.find((one) => one.name === name) ?? {};
+  const requestPlan = plan.requests.find((one) => one.name === name);
+  const own = requestPlan?.factsOfRecord ?? requestPlan?.factsOf;
   if (own === undefined) return { claim, expect: facts, fixed, saidToExist };
-  if (lookUp !== 'own') return { claim, expect: {}, fixed, saidToExist };
+  if (requestPlan === undefined || !hasLookup(known, requestPlan)) return { claim, expect: {}, fixed, saidToExist };
   const ours = own(known);
   return { claim, expect: ours, fixed: ours ?? {}, saidToExist };
 }
 
-const factsIn = ({ plan }: Context, known: Known, name: string): Facts =>
-  plan.requests.find((one) => one.name === name)?.factsOf?.(known) ?? factsOf(known, name) ?? {};
+const factsIn = ({ plan }: Context, known: Known, name: string): Facts => {
+  const { factsOf: own, factsOfRecord = own } = plan.requests.find((one) => one.name === name) ?? {};
+  return factsOfRecord?.(known) ?? factsOf(known, name) ?? {};
+};
 
 async function ask(context: Context, step: Step, known: Known): Promise<Result> {
   const { timeScale } = context;
@@ -231,7 +238,7 @@ async function follow(context: Context, step: Step, known: Known): Promise<Resul
     isParked: step.isParked === true,
     ...seldom,
   });
-  return status(reading, factsIn(context, known, step.request));
+  return status(reading, context, known, step.request);
 }
 
 async function lookAtStatus(context: Context, step: Step, known: Known): Promise<Result> {
@@ -239,19 +246,23 @@ async function lookAtStatus(context: Context, step: Step, known: Known): Promise
   const order = lookedUpAs(context, known, step);
   const summary = isOverdue ? 'Deadline: look once more' : 'Ask once more';
   const found: StatusEvidence = await acts(context, LAST_LOOK, summary, SETTLE_PATIENCE_MS).lookAtStatus(order);
-  if (found.says === 'shown') return status(found.record, factsIn(context, known, step.request));
+  if (found.says === 'shown') return status(found.record, context, known, step.request);
   return { of: 'follow', lookup: found.says, word: null, shown: {} };
 }
 
 function lookedUpAs({ plan, flowId }: Context, known: Known, { request }: Step) {
   const own = plan.requests.find(({ name }) => name === request)?.lookUpAs;
-  return own?.(known) ?? { flowId, input: known.prepared?.input };
+  const { live } = known.prepared?.pin ?? {};
+  const as = own?.(known) ?? { flowId, input: known.prepared?.input };
+  return live === undefined ? as : { ...as, live };
 }
 
 /** The service answers a repeated reference with its first result: then its record is of another request. */
-function status({ status: word, facts: theirs }: StatusReading, ours: Facts): Result {
-  const other = otherOf(ours, theirs);
-  if (other.differs.length === 0) return { of: 'follow', lookup: 'shown', word, shown: {} };
+function status({ status: word, facts: theirs }: StatusReading, context: Context, known: Known, name: string): Result {
+  const other = otherOf(factsIn(context, known, name), theirs);
+  const isRead = context.plan.requests.some((one) => one.name === name && one.provenByEvents === true);
+  if (other.differs.length === 0)
+    return { of: 'follow', lookup: 'shown', word, ...(isRead ? { facts: theirs } : {}), shown: {} };
   return { of: 'follow', lookup: 'other', word: null, shown: { other } };
 }
 
@@ -411,4 +422,13 @@ async function checkInvoice(context: Context, step: Step, known: Known): Promise
   const { amountMsat, paymentHash, payee, expiresAt, lifeMs } = verdict;
   const given = { invoice, amountMsat, paymentHash, payee, expiresAt, expiresAtMs: Date.now() + lifeMs };
   return { of: 'check-invoice', given, why: null };
+}
+
+/** One attempt: if its result is lost, the service may have the invoice. */
+async function handOver(context: Context, step: Step, known: Known): Promise<Result> {
+  const { invoice = '', paymentHash = '', amountMsat = '', expiresAt = '' } = known.refundInvoice?.given ?? {};
+  const { claim } = termsOf(known, step.request);
+  const service = acts(context, HAND_OVER, 'Hand the refund invoice to the service', SETTLE_PATIENCE_MS);
+  const { says, why } = await service.handOverRefundInvoice({ claim, invoice, paymentHash, amountMsat, expiresAt });
+  return { of: 'hand-over', says, why };
 }

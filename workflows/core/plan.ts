@@ -101,8 +101,8 @@ export interface RequestPlan {
   readonly send?: (context: Context, step: Step, known: Known) => Promise<Result>;
   /** It is a debt, which stays due if it cannot be sent: on what it is sent. */
   readonly debtOf?: (v: View) => RefundOrdered;
-  /** Under which flow id, and by which input, its status is looked up. @default the flow's own */
-  readonly lookUpAs?: (known: Known) => { readonly flowId: string; readonly input: unknown };
+  /** Under which flow id, by which input and by which reference its status is looked up. @default the flow's own */
+  readonly lookUpAs?: (known: Known) => { readonly flowId: string; readonly input: unknown; readonly by?: string };
   /** The stage while it is sent, and what the timeline calls that. @default submitting, sending */
   readonly sending?: { readonly stage: string; readonly code: TimelineCode; readonly accepted?: TimelineCode };
   /** What is known by now is against a repeat that no person orders. @default nothing is */
@@ -124,8 +124,12 @@ export interface RequestPlan {
   readonly byOthersToo?: true;
   /** Whether such a word of an event says that the service has it, or may have it. @default each does */
   readonly reports?: (word: string | null, isSent: boolean) => boolean;
-  /** Whether the interface can show what became of it. */
-  readonly lookUp: 'own' | 'none';
+  /** Whether the interface can show what became of it. `live`: only the live service can, if the run may ask it. */
+  readonly lookUp: 'own' | 'live' | 'none';
+  /** What its lookup's record is compared with. @default what events are */
+  readonly factsOfRecord?: (known: Known) => Facts | null;
+  /** Trusted events prove its ending beside the lookup, which may know less. @default false: the lookup decides */
+  readonly provenByEvents?: true;
   /** It was made elsewhere, and the flow only follows it, which moves nothing: says what it waits for. */
   readonly watching?: string;
   /**
@@ -189,7 +193,7 @@ export interface View {
 
 /** Each yes-or-no that rules ask for, as a sentence. The model turns each of them around. */
 export const CONDITIONS = {
-  hasLookup: 'The interface can show what became of the POST.',
+  hasLookup: 'The service can show what became of the POST, and may be asked.',
   overdue: "The flow's deadline has passed.",
   sending: 'A send runs.',
   maybeSent: 'A POST of the flow may have been sent, as far as is known.',

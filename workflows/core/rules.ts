@@ -355,7 +355,8 @@ function whyOverdue(v: View): ParkReason {
   // A question that is shown stands: an event that proves nothing makes no other one of it.
   if (v.known.parked?.reason === 'no_settlement') return 'no_settlement';
   const isClaimed = v.claimed.some(({ meaning }) => isFinal(meaning));
-  return isClaimed && !v.is.hasLookup ? 'unverified_settlement' : 'no_settlement';
+  const isByEvents = !v.is.hasLookup || v.requestPlan.provenByEvents === true;
+  return isClaimed && isByEvents ? 'unverified_settlement' : 'no_settlement';
 }
 
 function whyUnknown(v: View): ParkReason {

@@ -189,6 +189,8 @@ function noteOfResult(
     const detail = `a refund invoice over ${amountMsat} msat was given and checked${unsure}; good until ${expiresAt}`;
     return [{ code: 'refund-invoice-given', detail, ...(order === undefined ? {} : { by: order.actor }) }];
   }
+  if (result.of === 'hand-over' && result.says === 'taken')
+    return [{ code: 'refund-invoice-handed-over', detail: 'the service has taken the refund invoice' }];
   if (result.of !== 'no-answer') return [];
   if (step.do === 'look-status') return isOverdue ? [NOT_ASKED] : [];
   const note = UNANSWERED[step.do];

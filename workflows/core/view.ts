@@ -9,6 +9,7 @@ import {
 import { isUnread, type FlowEvent } from '../../src/protocol/messages.js';
 import { classifyOfAnyKind, isFinal, type Meaning } from '../../src/protocol/statuses.js';
 import { factsOf, isTrusted, meaningFor, saidBy } from './events.js';
+import { hasLookup as canLookUp } from './lookup.js';
 import { isPaid, type Known, type Request } from './known.js';
 import type { Condition, Plan, RequestPlan, Said, View } from './plan.js';
 
@@ -63,7 +64,7 @@ function viewOf(
 ): View {
   const over = [...before];
   const request = requestOf(known, requestPlan.name);
-  const hasLookup = planted?.hasLookup ?? requestPlan.lookUp === 'own';
+  const hasLookup = planted?.hasLookup ?? canLookUp(known, requestPlan);
   // What events are about.
   const told = plan.requests.find(({ name }) => name === requestPlan.eventsOf) ?? requestPlan;
   const isOwn = told === requestPlan;
@@ -76,7 +77,9 @@ function viewOf(
   const mismatches = trusted.filter(
     ({ of, differs }) => differs.length > 0 && (of.said === null || of.said === 'trusted'),
   );
-  const seen = [...request.words, ...ours.map(({ of }) => of.event.status)];
+  // What the lookup has shown of what events are about.
+  const shown = isOwn ? request.words : requestOf(known, told.name).words;
+  const seen = [...request.words, ...shown, ...ours.map(({ of }) => of.event.status)];
   const hints = said.filter(({ of }) => !isTrusted(of) && of.said === null);
   const claimsMore = hints.length === 0 ? undefined : told.claimsMore?.(known, ours);
   const claimed = hints.filter(
@@ -97,12 +100,13 @@ function viewOf(
   const words = plan.isOnlyHinted === true ? [request.word] : request.words;
   const meaningOf = (word: string | null): Meaning => meaningFor(plan, requestPlan, request, word);
   const byLookup = words.map(meaningOf);
-  const proven = hasLookup ? byLookup : ofOwn;
+  const proven = hasLookup ? [...byLookup, ...(requestPlan.provenByEvents === true ? ofOwn : [])] : ofOwn;
   const state = paymentStateOf(proven, hasLookup ? ofOwn : []);
   // What cannot be compared yet stands against an order all the same.
   const early = facts === null ? known.events.filter(isTrusted) : [];
   const earlyMeanings = plan.isOnlyHinted === true ? [] : early.map(({ event }) => meaningOf(event.status));
-  const endings = endingsOf([...(isOwn ? byLookup : []), ...byEvents, ...earlyMeanings]);
+  const byShown = isOwn ? byLookup : shown.map((word) => meaningFor(plan, told, requestOf(known, told.name), word));
+  const endings = endingsOf([...byShown, ...byEvents, ...earlyMeanings]);
   const hasFailed = request.claim === 'rejected' || (state.kind === 'ended' && state.meaning === 'failed');
   const failedAtMs = ours.findLast(({ meaning }) => meaning === 'failed')?.of.atMs;
   const graceUntilMs = hasLookup || failedAtMs === undefined ? 0 : failedAtMs + known.graceMs;

@@ -51,6 +51,9 @@ export const CARD_SUBMIT: ActivityOptions = {
   retry: { ...SUBMIT.retry, maximumAttempts: 1 },
 };
 
+/** One attempt: whether the service takes the same refund invoice twice it does not say. */
+export const HAND_OVER: ActivityOptions = { ...SUBMIT, retry: { maximumAttempts: 1 } };
+
 /** However small `timeScale` is: a gateway's worker may only start with its first card. */
 export const CARD_WORKER_START_MS = 5 * SECOND;
 
@@ -151,6 +154,9 @@ export const LAST_LOOK: ActivityOptions = { ...READ, retry: { ...READ.retry, max
  */
 /** There is no lookup: only events report. */
 export const NO_LOOK_MS = 0;
+
+/** Callbacks report what only the live service can be asked about, and a customer or a bank takes a minute. */
+export const LIVE_FIRST_LOOK_MS = MINUTE;
 
 /**
  * For a failure that only events report: how long to wait for one that contradicts it, since they come in any order.

@@ -4,6 +4,7 @@ import { checkCallbacks, checkGateway, explainProxies, explainSettlements } from
 import { checkOidc } from './check-oidc.js';
 import { checkDeployment, checkStore } from './check-store.js';
 import { checkService, explainDuplicates } from './check-service.js';
+import { checkProfile } from './check-profile.js';
 import { checkTemporal } from './check-temporal.js';
 import { type Finding, good, note } from './finding.js';
 
@@ -15,10 +16,11 @@ export async function examine(
   const mode = settings.development
     ? 'development: tokens, keys and secrets that are not set are generated'
     : 'production: nothing is generated';
-  const [{ store, findings: ofStore }, ofTemporal, ofService, ofGateway, ofIssuer] = await Promise.all([
+  const [{ store, findings: ofStore }, ofTemporal, ofService, ofProfile, ofGateway, ofIssuer] = await Promise.all([
     checkStore(settings, home),
     checkTemporal(settings),
     checkService(settings),
+    checkProfile(settings),
     checkGateway(settings),
     checkOidc(settings),
   ]);
@@ -45,6 +47,7 @@ export async function examine(
     ...ofGateway,
     ...ofIssuer,
     ...explainDuplicates(settings),
+    ...ofProfile,
     ...explainSettlements(settings),
     ...explainProxies(settings),
     ...ofCallbacks,

@@ -25,6 +25,7 @@ export type FindingCode =
   | 'other-namespace-and-account'
   | 'other-store'
   | 'pairwise-subject'
+  | 'profile-differs'
   | 'provider-unknown'
   | 'reads-forbidden'
   | 'rule-unknown'

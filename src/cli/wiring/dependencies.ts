@@ -52,6 +52,7 @@ export function activityDeps(parts: {
     maxAmounts: settings.maxAmounts,
     fourEyes: settings.fourEyes,
     repeatSettingOf: (operation) => rules[operation] ?? 'unknown',
+    live: settings.serviceProfile,
     newOwner: () => randomUUID(),
     monotonicMs: () => performance.now(),
     log,
@@ -64,7 +65,10 @@ export function activityDeps(parts: {
   };
 }
 
-type ServiceSettings = Pick<Settings, 'serviceBaseUrl' | 'serviceTimeoutMs' | 'duplicateWords' | 'timeScale'>;
+type ServiceSettings = Pick<
+  Settings,
+  'serviceBaseUrl' | 'serviceTimeoutMs' | 'duplicateWords' | 'serviceProfile' | 'timeScale'
+>;
 type TokenOfService = Pick<LiveSecrets, 'serviceToken'>;
 
 /** The service of the settings, with its token, whose file is read again when the service refuses the token. */
@@ -102,7 +106,11 @@ export function openServiceAccess(
     client,
     token: () => Promise.resolve(serviceToken()),
     lookUp: (operation, reference) =>
-      lookUpRecord({ service: client, timeScale: settings.timeScale }, operation, reference),
+      lookUpRecord(
+        { service: client, timeScale: settings.timeScale, live: settings.serviceProfile },
+        operation,
+        reference,
+      ),
   };
 }
 

@@ -24,12 +24,12 @@ export interface CardBench {
   close(): Promise<void>;
 }
 
-export async function openCardBench(): Promise<CardBench> {
+export async function openCardBench(deps: Partial<ActivityDeps> = {}): Promise<CardBench> {
   const logged: unknown[] = [];
   const started: WorkflowHandle[] = [];
   const take = (...line: unknown[]) => void logged.push(line);
   const log: LogSink = { info: take, warn: take, error: take, debug: take };
-  const bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 }, deps: { log } });
+  const bench = await openStack({ time: 'skipping', sandbox: { stepMs: 20 }, deps: { log, ...deps } });
   const gateway = await startCardGateway(bench, log);
   return {
     bench,

@@ -38,6 +38,8 @@ export interface SandboxSettings {
   readonly repeatMode: RepeatMode;
   readonly stepMs: number;
   readonly webhooks: string | null;
+  /** It serves what the live service has beyond the interface. */
+  readonly isLive: boolean;
 }
 
 let shared: { readonly sandbox: OpenSandbox; readonly present: Present } | undefined;
@@ -76,12 +78,13 @@ export async function takeSandbox(timeline: Timeline, post: Post, settings: Sand
     },
   };
   await simulated.control('POST', '/reset', {});
-  const { repeatMode, stepMs, webhooks } = settings;
+  const { repeatMode, stepMs, webhooks, isLive } = settings;
   await simulated.control('POST', '/settings', {
     repeatMode,
     stepMs,
     lateMs: 2 * 3_600_000,
     callbackSecret: SERVICE_SECRET,
+    liveOperations: isLive,
     ...(webhooks === null ? {} : { webhookUrl: webhooks, webhookSecret: SERVICE_SECRET }),
   });
   return simulated;

@@ -1,4 +1,5 @@
 import { createActivities, createCallbackActivities, ofQueue, type ActivityDeps } from '../../../activities/index.js';
+import { LIVE_OPERATIONS } from '../../../src/protocol/live-operations.js';
 import { QUEUES, taskQueueOf } from '../../../src/protocol/task-queues.js';
 import { createServiceClient } from '../../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../../src/store/store-errors.js';
@@ -33,6 +34,8 @@ export interface WorldOptions {
   readonly weather: (chance: Chance, acts: Chance, quirks: Chance, odds: Chance) => Weather;
   readonly repeatMode: (chance: Chance) => RepeatMode;
   readonly plant?: Plant | undefined;
+  /** SERVICE_PROFILE=live, and a service that is so. @default false */
+  readonly isLive?: boolean | undefined;
   readonly live?: ((line: string) => void) | undefined;
 }
 
@@ -80,7 +83,7 @@ const ODDS = 0x165667b1;
 const RECORDS = 'recordAnswer ';
 
 export async function createWorld(options: WorldOptions): Promise<World> {
-  const { seed, vms, plant } = options;
+  const { seed, vms, plant, isLive = false } = options;
   const chance = createChance(seed);
   const acts = createChance(seed ^ ACTS);
   const quirks = createChance(seed ^ QUIRKS);
@@ -108,6 +111,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     repeatMode,
     stepMs: chance.one([300, 1_000, 5_000, 30_000]),
     webhooks: null,
+    isLive,
   });
   const temporal = createTemporalServer({
     ...core,
@@ -178,6 +182,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       serviceIsOnLoopback: true,
       allowPlaintext: false,
       repeatSettingOf: () => repeatSetting,
+      ...(isLive ? { live: LIVE_OPERATIONS } : {}),
       newOwner: () => `owner-${(ids.owner += 1)}`,
       monotonicMs: () => process.clock.monotonicMs(),
       clock: process.clock,

@@ -1,4 +1,4 @@
-import type { Quote } from '../../../activities/types.js';
+import type { Facts, Quote } from '../../../activities/types.js';
 
 /** What a bridge transfer knows besides, as plain JSON. */
 export interface TransferKnown {
@@ -25,6 +25,10 @@ export interface TransferKnown {
    * rule can know, so that none is sent by the input alone from then on.
    */
   readonly wasAsked: boolean;
+  /** What the lookup of the deposit has shown, each once. @default nothing */
+  readonly looked?: readonly LookedUp[];
+  /** The turn in which that lookup has shown its record last. @default none */
+  readonly lookedTurn?: number;
   /** Ids of the events that were judged when an event held a refund back; null: none did. */
   readonly heldBack: readonly string[] | null;
   /** A person has ordered to wait for the confirmation of a refund: since then, and until then; ms. */
@@ -35,6 +39,13 @@ export interface TransferKnown {
 /** A quote with the workflow time at which its life begins. */
 export interface TimedQuote extends Quote {
   readonly quotedAtMs: number;
+}
+
+/** A looked-up record: it says as much as a trusted event. */
+export interface LookedUp {
+  readonly status: string;
+  readonly facts: Facts;
+  readonly atMs: number;
 }
 
 export interface RefundOrdered {

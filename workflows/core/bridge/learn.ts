@@ -1,5 +1,6 @@
-import type { Quote } from '../../../activities/types.js';
+import type { Facts, Quote } from '../../../activities/types.js';
 import type { FlowEvent } from '../../../src/protocol/messages.js';
+import { differences } from '../events.js';
 import type { Known, Order, Question, Result, Step } from '../known.js';
 import { inNewTurn } from '../take-events.js';
 import { NEW_TRANSFER, type TransferKnown } from './known.js';
@@ -107,4 +108,31 @@ function withAnswerOpen(known: Known): Known {
   return refund === undefined
     ? known
     : { ...known, requests: { ...known.requests, refund: { ...refund, answer: null } } };
+}
+
+/** More than a service shows of one deposit. */
+const MOST_LOOKED = 20;
+/** Each lookup may say another time: then it says nothing new. */
+const TIMES: readonly string[] = ['cryptoReceivedAt', 'refundStartedAt', 'refundInvoiceExpiresAt'];
+
+/** What the lookup of a deposit shows says as much as a trusted event does: its status, and what it says of a refund. */
+export function tookRecord(
+  known: Known,
+  { turn }: Step,
+  { word, facts }: Extract<Result, { of: 'follow' }>,
+  atMs: number,
+): Known {
+  const { transfer } = known;
+  if (transfer === null || facts === undefined || word === null) return known;
+  const { looked = [] } = transfer;
+  const asked = withTransfer(known, { lookedTurn: turn });
+  const isKnown = looked.some((one) => one.status === word && isSameBut(TIMES, one.facts, facts));
+  if (isKnown || looked.length >= MOST_LOOKED) return asked;
+  return inNewTurn(withTransfer(asked, { looked: [...looked, { status: word, facts, atMs }] }));
+}
+
+function isSameBut(but: readonly string[], ours: Facts, theirs: Facts): boolean {
+  const names = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
+  const isBeside = Object.keys(ours).length === names.size && Object.keys(theirs).length === names.size;
+  return isBeside && differences(ours, theirs).every((name) => but.includes(name));
 }

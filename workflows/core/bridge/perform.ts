@@ -1,4 +1,5 @@
 import { ActivityFailure, TimeoutFailure } from '@temporalio/workflow';
+import { liveLookupOf } from '../../../src/protocol/live-operations.js';
 import { asBridgeStatus } from './statuses.js';
 import {
   QUOTE_MARGIN_MS,
@@ -15,7 +16,7 @@ import type { Context } from '../plan.js';
 import { view } from '../view.js';
 import { refundTerms } from './refund-terms.js';
 import { transferIn } from './refund.js';
-import { inputOf } from './transfer.js';
+import { factsOfRecord, inputOf } from './transfer.js';
 
 /** A quote that no worker got to in time is no reason to fail: the next attempt has another one. */
 export async function sendDeposit(context: Context, step: Step, known: Known): Promise<Result> {
@@ -30,6 +31,9 @@ export async function sendDeposit(context: Context, step: Step, known: Known): P
       fingerprint: claim.fingerprint,
       pin: claim.pin,
       input: inputOf(known),
+      ...(liveLookupOf(claim.pin, claim.operation) === undefined
+        ? {}
+        : { expect: factsOfRecord(known), unasked: step.unasked === true }),
       rateId: quote.rateId,
       quotedAtMs: quote.quotedAtMs,
       usableMs: quote.lifeMs - QUOTE_MARGIN_MS,

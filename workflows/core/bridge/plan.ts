@@ -1,4 +1,9 @@
-import { FAILURE_GRACE_MS, NO_LOOK_MS, UNTAKEN_PAUSE_MOST_MS, UNTAKEN_PAUSE_MS } from '../../engine/policies.js';
+import {
+  FAILURE_GRACE_MS,
+  LIVE_FIRST_LOOK_MS,
+  UNTAKEN_PAUSE_MOST_MS,
+  UNTAKEN_PAUSE_MS,
+} from '../../engine/policies.js';
 import type { Cause } from '../../../src/protocol/causes.js';
 import { refundRefusal } from '../../../src/protocol/decisions.js';
 import { PAYMENT_WORDS, type StatusMap } from '../../../src/protocol/statuses.js';
@@ -6,17 +11,29 @@ import type { ParkAction, ParkReason } from '../../../src/protocol/vocabulary.js
 import { refuse } from '../orders.js';
 import type { Request } from '../known.js';
 import type { OrderRule, Ordered, Plan, Rule, View } from '../plan.js';
-import { endUnmoved, isSought, readInbox, readInboxOn, step, stop, takenBack } from '../situation.js';
+import {
+  askOn,
+  endUnmoved,
+  isSought,
+  lookAtStatus,
+  readInbox,
+  readInboxOn,
+  step,
+  stop,
+  takenBack,
+} from '../situation.js';
 import { detailOf, evidenceOf } from './evidence.js';
 import { sendDeposit, sendRefund } from './perform.js';
 import { isQuoted, quotedTerms, whyNoNewQuote, whyNoQuote } from './quotes.js';
 import {
   CLAIM_CLOSED,
+  depositLookedUpAs,
   factsOfRefund,
   isBegun,
   isOwed,
   isRefund,
   isRefundDue,
+  isUnconfirmed,
   knownNow,
   lookUpAs,
   REFUND_RULES,
@@ -36,6 +53,7 @@ import {
   endEvidence,
   endStepOf,
   factsOfDeposit,
+  factsOfRecord,
   inputOf,
   isRefunded,
   theirsBegun,
@@ -98,6 +116,17 @@ const SETTLEMENT: readonly Rule[] = [
     },
   },
   {
+    name: 'failure-unconfirmed',
+    says: 'Events report a failure, and the live lookup, which is asked at once, shows another status: it is followed until the deadline, for one of both is late.',
+    when: (v) => isFollowed(v) && hasFailed(v) && isUnconfirmed(v) && !(v.is.overdue && isOwed(v)),
+    follows: (v) => {
+      if (!v.is.looked) return { steps: [lookAtStatus(v)], isCheck: true };
+      return v.is.overdue
+        ? { steps: askOn(v), park: 'no_settlement' }
+        : { steps: askOn(v), wakeAtMs: v.known.deadlineAtMs };
+    },
+  },
+  {
     name: 'failed-owing-nothing',
     says: 'It failed before any crypto was paid: that is the end, after a while without contradiction.',
     when: (v) => isFollowed(v) && endStepOf(transferIn(v)).do === 'end',
@@ -109,22 +138,25 @@ const SETTLEMENT: readonly Rule[] = [
     says: 'It failed, and a refund is or may be due: the service has the time that it named to make it.',
     when: (v) => isFollowed(v) && isOwed(v) && v.nowMs < theirsOverAtMs(v, transferIn(v)) && !v.is.overdue,
     follows: (v) => ({
-      steps: [],
+      steps: askOn(v),
       wakeAtMs: Math.min(theirsOverAtMs(v, transferIn(v)), v.known.deadlineAtMs),
     }),
   },
   {
     name: 'owed-inbox',
-    says: 'Their time is over: what has come since decides, so that the inbox is read first.',
-    when: (v) => isFollowed(v) && isOwed(v) && !v.is.inboxAsked,
-    follows: (v) => ({ steps: [readInbox(v)], isCheck: true }),
+    says: 'Their time is over: what has come since decides, so that the inbox is read first, and the live lookup asked.',
+    when: (v) => isFollowed(v) && isOwed(v) && !(v.is.inboxAsked && v.is.looked),
+    follows: (v) => ({
+      steps: [...(v.is.inboxAsked ? [] : [readInbox(v)]), ...(v.is.looked ? [] : [lookAtStatus(v)])],
+      isCheck: true,
+    }),
   },
   {
     name: 'refund-needed',
     says: 'A refund is or may be due, and we may not send it by ourselves: a person decides, on these figures.',
     when: (v) => isFollowed(v) && isOwed(v),
     follows: (v) => ({
-      steps: v.is.inboxRead ? [] : [readInboxOn(v)],
+      steps: [...(v.is.inboxRead ? [] : [readInboxOn(v)]), ...askOn(v)],
       park: 'refund_needed',
       about: aboutRefund(v),
     }),
@@ -145,6 +177,11 @@ function aboutRefund(v: View): string {
   const isOfTime = why === 'service_may_refund' || why === 'refund_not_automatic';
   return [cryptoPaid, theirRefund ?? '', amount, isOfTime ? '' : why].join(' ');
 }
+
+const hasFailed = (v: View): boolean => {
+  const now = endStepOf(transferIn(v));
+  return now.do === 'refund' || (now.do === 'end' && now.as === 'failed');
+};
 
 const isSettled = (v: View): boolean => {
   const now = endStepOf(transferIn(v));
@@ -229,7 +266,7 @@ export const bridgeTransferPlan: Plan = {
   kind: 'bridge-transfer',
   noun: 'the transfer',
   words: BRIDGE_WORDS,
-  firstLookMs: NO_LOOK_MS,
+  firstLookMs: LIVE_FIRST_LOOK_MS,
   graceMs: FAILURE_GRACE_MS,
   check: 'checkBridgeTransfer',
   requests: [
@@ -237,8 +274,12 @@ export const bridgeTransferPlan: Plan = {
       name: 'deposit',
       operation: 'createBridgeDeposit',
       noun: 'the deposit',
-      lookUp: 'none',
+      lookUp: 'live',
+      // A settlement is reported by the provider first.
+      provenByEvents: true,
+      lookUpAs: depositLookedUpAs,
       factsOf: factsOfDeposit,
+      factsOfRecord,
       alsoDiffers: (known, theirs) => (amountDiffers(inputOf(known), theirs) ? ['amount'] : []),
       claimsMore,
       send: sendDeposit,

@@ -90,13 +90,23 @@ const HELD_BACK: Cause = {
   text: 'an event in the inbox may say that it ended otherwise, or was refunded, or that less came in',
 };
 
+/** The lookup shows another status than a failure, or nothing now. One that does not know the deposit decides nothing. */
+export const isUnconfirmed = ({ is, request: { word, lookup } }: View): boolean =>
+  is.hasLookup && word !== 'FAILED' && lookup?.says !== 'no-lookup';
+
+/** Where the lookup knows the deposit, it has shown the failure in this very turn: nothing else has come of it. */
+function isShownNow({ is, request: { word, lookup }, known: { transfer, turn } }: View): boolean {
+  if (!is.hasLookup || (word === null && lookup?.says === 'no-lookup')) return true;
+  return word === 'FAILED' && transfer?.lookedTurn === turn;
+}
+
 /** Of a view of the deposit: a refund of ours is to be sent. */
 export function isRefundDue(v: View): boolean {
   const isOrdered = v.known.transfer?.refund?.by === 'person';
   if (!isOwed(v) || v.mismatches.length > 0 || whyNoRefund(v) !== null) return false;
   // What is to be done about the deposit first.
   if (v.request.unwritten || v.order !== undefined || transferIn(v).toReport !== null) return false;
-  return isOrdered || v.is.inboxRead;
+  return isOrdered || (v.is.inboxRead && v.is.looked && isShownNow(v));
 }
 
 /** What the service's record must match: what was sent, as far as this run knows that. Null: it cannot be compared. */
@@ -230,6 +240,14 @@ const lookAgain = (v: View) => (v.executed === 'shown' ? lookAtStatus(v) : look(
 
 /** An end of which our refund has no part: no attempt to send it may be left that could. */
 export const voidRefund = (v: View) => voidOnly(v, 'refund', 'refunded');
+
+/** By the service's own reference, once that is known. */
+export function depositLookedUpAs({ prepared, requests }: Known) {
+  const { flowId = '' } = prepared?.steps['deposit']?.claim ?? {};
+  const answer = requests['deposit']?.shown.answer as { readonly kotani_reference_id?: string } | null | undefined;
+  const by = answer?.kotani_reference_id;
+  return { flowId, input: prepared?.input, ...(by === undefined ? {} : { by }) };
+}
 
 /** Under which id a crypto send of that reference is looked up. */
 export function lookUpAs({ prepared }: Known): { readonly flowId: string; readonly input: unknown } {

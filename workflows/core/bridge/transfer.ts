@@ -2,7 +2,7 @@ import type { BridgeDepositAnswer, Facts, Pin } from '../../../activities/types.
 import type { BridgeDeposit } from '../../../src/contract/bridge.js';
 import type { BridgeTransferInput } from '../../../src/flows/bridge-transfer.js';
 import { ENDINGS, endStep, type EndEvidence, type EndStep } from '../../../src/protocol/decisions.js';
-import { isUnread, UNREADABLE, type FlowEvent } from '../../../src/protocol/messages.js';
+import { amountIn, isUnread, UNREADABLE, type FlowEvent } from '../../../src/protocol/messages.js';
 import { readCode } from '../../../src/readers/code.js';
 import { readHash } from '../../../src/readers/hash.js';
 import { readReference } from '../../../src/readers/reference.js';
@@ -65,10 +65,7 @@ export function transferOf({ known, ours, claimed }: Pick<View, 'known' | 'ours'
   const answer = answerIn(known);
   const terms = known.prepared?.steps['deposit'];
   return {
-    ...saidOf(
-      ours.map(({ of }) => of),
-      known.transfer?.reported ?? [],
-    ),
+    ...saidOf(statementsOf(known, ours), known.transfer?.reported ?? []),
     input: inputOf(known),
     pin: terms?.claim.pin ?? { store: '', account: '', epoch: 0 },
     flowId: terms?.claim.flowId ?? '',
@@ -78,14 +75,27 @@ export function transferOf({ known, ours, claimed }: Pick<View, 'known' | 'ours'
   };
 }
 
+interface Statement {
+  readonly event: FlowEvent;
+  readonly atMs: number;
+}
+
+/** Trusted events, and what the lookup has shown: that says as much, and in the service's own name. */
+function statementsOf({ transfer }: Known, ours: readonly Said[]): readonly Statement[] {
+  const { looked = [] } = transfer ?? {};
+  const events = ours.map(({ of }): Statement => of);
+  if (looked.length === 0) return events;
+  const records = looked.map(({ status, facts, atMs }): Statement => ({ event: { ...A_RECORD, status, facts }, atMs }));
+  return [...events, ...records].toSorted((one, other) => one.atMs - other.atMs);
+}
+
+const A_RECORD = { id: '', source: 'callback', trusted: true, proof: null, receivedAt: '' } as const;
+
 type SaidByEvents = Omit<Transfer, 'input' | 'pin' | 'flowId' | 'reference' | 'deposit' | 'unverified'>;
 
 /** Everything that these say together, in whatever order they came. */
-export function saidOf(
-  events: readonly { readonly event: FlowEvent; readonly atMs: number }[],
-  reported: readonly string[],
-): SaidByEvents {
-  const status = ({ event }: { readonly event: FlowEvent }) => asBridgeStatus(event.status);
+export function saidOf(events: readonly Statement[], reported: readonly string[]): SaidByEvents {
+  const status = ({ event }: Statement) => asBridgeStatus(event.status);
   const fold = (seen: SeenStatuses, word: string | null): SeenStatuses => {
     const known = asBridgeStatus(word);
     return known === undefined ? seen : foldStatus(seen, known);
@@ -149,10 +159,7 @@ export const theirsBegun = ({ theirRefund }: Transfer): boolean => refundBegun(t
 /** What an untrusted event says besides its ending against what we would do by ourselves, and no trusted one says. */
 export function claimsMore(known: Known, ours: readonly Said[]): (event: FlowEvent) => boolean {
   const input = inputOf(known);
-  const said = saidOf(
-    ours.map(({ of }) => of),
-    [],
-  );
+  const said = saidOf(statementsOf(known, ours), []);
   const most = mostToRefund(input, said.cameIn);
   const isHeld = fundsHeld({ ...said, unverified: [] }) === 'shown';
   return (event) =>
@@ -205,6 +212,14 @@ export function factsOfDeposit(known: Known): Facts {
   const answer = answerIn(known);
   const deposit = { serviceReference: answer?.kotani_reference_id ?? null, paymentHash: answer?.payment_hash ?? null };
   return knownFacts(inputOf(known), deposit);
+}
+
+/** The same of a looked-up record, which names more. */
+export function factsOfRecord(known: Known): Facts {
+  const { amount, source_currency: currency, settlement, provider_reference_id: ourReference } = inputOf(known);
+  const isOneCurrency = currency === settlement.currency;
+  const amounts = { [amountIn(currency)]: amount, [amountIn(settlement.currency)]: settlement.amount };
+  return { ...factsOfDeposit(known), ...(isOneCurrency ? {} : amounts), ourReference };
 }
 
 /**
