@@ -124,7 +124,8 @@ const isHandingOver = ({ known: { running } }: View): boolean => running.some((o
 /** Once for each invoice: whether a repetition is safe the service does not say. */
 function mayHandOver(v: View): boolean {
   const { refundInvoice, prepared } = v.known;
-  const takesOne = prepared?.pin.live?.includes('submitRefundInvoice') === true;
+  const { live = [] } = prepared?.pin ?? {};
+  const takesOne = live.includes('submitRefundInvoice');
   const isTried = refundInvoice?.isHandedOver !== false || refundInvoice.handOver !== undefined;
   return takesOne && !isTried && isOwed(v) && !isNews(v) && readyInvoice(v) !== null;
 }
