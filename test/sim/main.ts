@@ -23,7 +23,7 @@ npm run sim -- --seeds 10000 [--from 1] [--kind K]  many runs; exit 1 where one 
                  is none that the world of the model knows (test/model/known-pairs.ts)
   --bundle PATH  the workflow bundle; default: the one in dist/`;
 
-const LOST_ANSWERS = { ...CALM, requestFails: 0.35, delivery: 0.9 };
+const LOST_ANSWERS = { ...CALM, clearsAfterMs: 100 * 60_000, requestFails: 0.35, delivery: 0.9 };
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const EVERY_MS = 10_000;
 
