@@ -100,6 +100,8 @@ export interface RefundInvoiceQuestion {
   readonly dueMsat: string | null;
   /** What came in, likewise: no more is sent back. */
   readonly mostMsat: string | null;
+  /** Payment hashes of those that this run was given, and that nobody has handed over. */
+  readonly given: readonly string[];
 }
 
 export type RefundInvoiceVerdict =
@@ -126,6 +128,7 @@ export type RefundInvoiceProblem =
   | 'expires-soon'
   | 'expires-late'
   | 'other-debt'
+  | 'another-payable'
   | 'not-checked';
 
 /** Until it expires, a person has to hand it over and the service has to pay it. */
@@ -169,8 +172,21 @@ export function createRefundInvoiceActivities(deps: ActivityDeps) {
       const verdict = verdictOrFault(question);
       if (verdict.kind === 'bad') return verdict;
       const debt = { account, operation: UPDATES.provideRefundInvoice, reference: question.flowId };
-      const isOurs = await storing(() => store.debts.take(verdict.paymentHash, debt));
-      return isOurs ? verdict : bad('other-debt', 'It is used for another payment already, and can be paid only once.');
+      const { paymentHash, expiresAt } = verdict;
+      const untilMs = Date.parse(expiresAt);
+      const taken = await storing(() => store.debts.takePayable(paymentHash, debt, untilMs, question.given));
+      switch (taken.kind) {
+        case 'taken':
+          return verdict;
+        case 'other-debt':
+          return bad('other-debt', 'It is used for another payment already, and can be paid only once.');
+        case 'blocked': {
+          const until = new Date(taken.untilMs).toISOString();
+          return bad('another-payable', `An earlier run of the flow was given one that can be paid until ${until}.`);
+        }
+        default:
+          return taken satisfies never;
+      }
     },
   };
 

@@ -37,6 +37,17 @@ describeStores('a payment hash in the store', (kind) => {
     expect(await takeAll()).toEqual(taken);
   });
 
+  it('that somebody else is to pay is refused beside another one of its debt that can be paid, until that expires', async () => {
+    const [later, other] = [Date.now() + 60_000, 'cd'.repeat(32)];
+    expect(await store.debts.takePayable(HASH, debt('r1'), later, [])).toEqual({ kind: 'taken' });
+    expect(await store.debts.takePayable(other, debt('r1'), later, [])).toEqual({ kind: 'blocked', untilMs: later });
+    expect(await store.debts.takePayable(HASH, debt('r1'), later, [])).toEqual({ kind: 'taken' });
+    expect(await store.debts.takePayable(other, debt('r1'), later, [HASH])).toEqual({ kind: 'taken' });
+    expect(await store.debts.takePayable(other, debt('r2'), later, [])).toEqual({ kind: 'other-debt' });
+    expect(await store.debts.takePayable('ef'.repeat(32), debt('r3'), 1, [])).toEqual({ kind: 'taken' });
+    expect(await store.debts.takePayable('01'.repeat(32), debt('r3'), later, [])).toEqual({ kind: 'taken' });
+  });
+
   it.each(['reserved', 'sending', 'answered'] as const)('is for no other debt while its claim is %s', async (phase) => {
     await store.debts.take(HASH, debt('r1'));
     await reserve('r1');

@@ -154,10 +154,11 @@ describe('checkRefundInvoice', () => {
     due: { readonly dueMsat: string | null; readonly mostMsat: string | null } = DUE,
     serviceIsOnLoopback = false,
     flowId = `offramp/${newReference('refunded')}`,
+    given: readonly string[] = [],
   ) => {
     const text = typeof invoice === 'string' ? invoice : bolt11({ amountMsat: 2_100_000, ...invoice });
     const made = createRefundInvoiceActivities(depsOver(store, { serviceIsOnLoopback }));
-    return made.checkRefundInvoice({ flowId, invoice: text, ...due });
+    return made.checkRefundInvoice({ flowId, invoice: text, given, ...due });
   };
   const bad = (code: string) => ({ kind: 'bad', code, problem: expect.any(String) });
 
@@ -192,6 +193,16 @@ describe('checkRefundInvoice', () => {
       expect(await of(flowId, text)).toMatchObject({ kind: 'good' });
       expect(await of('offramp/another', text)).toEqual(bad('other-debt'));
     }
+  });
+
+  it('refuses a second one that can be paid, unless this run knows that nobody was handed the first', async () => {
+    const flowId = `offramp/${newReference('two')}`;
+    const of = (invoice: Partial<Bolt11>, given: readonly string[] = []) => check(invoice, DUE, false, flowId, given);
+    const first = await of({ paymentHash: 'aa'.repeat(32) });
+    expect(first).toMatchObject({ kind: 'good' });
+    expect(await of({ paymentHash: 'bb'.repeat(32) })).toEqual(bad('another-payable'));
+    expect(await of({ paymentHash: 'bb'.repeat(32) }, ['aa'.repeat(32)])).toMatchObject({ kind: 'good' });
+    expect(await of({ paymentHash: 'aa'.repeat(32) })).toEqual(bad('another-payable'));
   });
 
   it('notes nothing of an invoice that it refuses', async () => {

@@ -55,7 +55,15 @@ function payOrdered(known: Known, { described }: Order, nowMs: number): Known {
 /** The request that an order to pay is about. */
 const PAY = 'pay';
 
-export const NO_INVOICE: RefundInvoice = { given: null, isHandedOver: false, isAwaited: false };
+export const NO_INVOICE: RefundInvoice = { given: null, earlier: [], isHandedOver: false, isAwaited: false };
+
+/** Those of this run that nobody has handed over. */
+export function unusedInvoices({ refundInvoice }: Known): readonly string[] {
+  if (refundInvoice === null) return [];
+  const { given, earlier, isHandedOver, handOver } = refundInvoice;
+  const isUsed = given === null || isHandedOver || handOver?.says === 'unknown';
+  return isUsed ? earlier : [...earlier, given.paymentHash];
+}
 
 /** What a person says of an event by an order about it. */
 const SAID_BY: Readonly<Partial<Record<Action, NonNullable<Event['said']>>>> = {

@@ -26,7 +26,7 @@ import {
   sentUnder,
   tookRecord,
 } from './bridge/learn.js';
-import { carriedOut, handedOver, NO_INVOICE, withOrder } from './learn-orders.js';
+import { carriedOut, handedOver, NO_INVOICE, unusedInvoices, withOrder } from './learn-orders.js';
 import { compared, paid, withRequest } from './learn-paid.js';
 import { noAnswer } from './learn-unanswered.js';
 import { inNewTurn, leaveEvents, takeEvents } from './take-events.js';
@@ -159,7 +159,9 @@ function takeResult(known: Known, step: Step, result: Result, nowMs: number): Kn
     case 'check-invoice': {
       const { given, why } = result;
       const next = withOrder(known, step.order, { result: given === null ? 'not-taken' : 'taken', why });
-      return inNewTurn(given === null ? next : { ...next, refundInvoice: { ...NO_INVOICE, given } });
+      return inNewTurn(
+        given === null ? next : { ...next, refundInvoice: { ...NO_INVOICE, given, earlier: unusedInvoices(known) } },
+      );
     }
     case 'hand-over':
       return handedOver(known, result, nowMs);

@@ -21,6 +21,7 @@ import {
 } from '../engine/policies.js';
 import { factsOf } from './events.js';
 import type { ForPersons, Known, Request, Result, Step } from './known.js';
+import { unusedInvoices } from './learn-orders.js';
 import { hasLookup } from './lookup.js';
 import { acts, claimsOf, otherOf, paidIn, termsOf } from './performing.js';
 import { send } from './perform-send.js';
@@ -414,7 +415,8 @@ async function lastWord(context: Context, step: Step, known: Known): Promise<Res
 
 async function checkInvoice(context: Context, step: Step, known: Known): Promise<Result> {
   const invoice = known.orders.find(({ id }) => id === step.order)?.invoice ?? '';
-  const question = { flowId: context.flowId, invoice, ...refundAmounts(view(known, context.plan, Date.now())) };
+  const amounts = refundAmounts(view(known, context.plan, Date.now()));
+  const question = { flowId: context.flowId, invoice, given: unusedInvoices(known), ...amounts };
   const store = acts(context, READ, 'Check the refund invoice', STORE_PATIENCE_MS);
   const verdict = await store.checkRefundInvoice(question);
   if (verdict.kind === 'bad')

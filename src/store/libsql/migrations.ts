@@ -86,8 +86,10 @@ const debts = [
      account TEXT NOT NULL,
      operation TEXT NOT NULL,
      reference TEXT NOT NULL,
-     taken_at INTEGER NOT NULL
+     taken_at INTEGER NOT NULL,
+     payable_until INTEGER
    ) STRICT`,
+  `CREATE INDEX payment_hashes_of_debt ON payment_hashes (account, operation, reference)`,
 ];
 
 const proposals = [

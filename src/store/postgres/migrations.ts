@@ -90,8 +90,10 @@ const debts = [
      account TEXT NOT NULL,
      operation TEXT NOT NULL,
      reference TEXT NOT NULL,
-     taken_at BIGINT NOT NULL
+     taken_at BIGINT NOT NULL,
+     payable_until BIGINT
    )`,
+  `CREATE INDEX payment_hashes_of_debt ON payment_hashes (account, operation, reference)`,
 ];
 
 const proposals = [
