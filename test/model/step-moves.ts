@@ -41,8 +41,9 @@ export function stepMoves(here: Here, step: Step): void {
       const first = checked(setting, w);
       const others = { [w.at]: { claim: 'free', sent: 'nothing', isOther: true } } as const;
       if (first.claims[w.at]?.claim === 'free' && first.events.length === 0 && !isElsewhere(setting))
+        // No worker of ours can take that claim.
         fault('another request has claimed its reference', () =>
-          finish({ ...first, claims: { ...first.claims, ...others } }),
+          finish({ ...first, claims: { ...first.claims, ...others } }, { ...w, post: { ...w.post, zombie: null } }),
         );
       const refusal = { reason: 'invalid_input', detail: '' } as const;
       // Settings may have changed since an earlier run, whose worker is not forgotten as long as that.

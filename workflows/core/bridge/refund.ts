@@ -181,7 +181,7 @@ export const REFUND_RULES: readonly Rule[] = [
   {
     name: 'theirs-after-all',
     says: 'Our refund came to nothing, and they have refunded: that is the end, once both were asked again.',
-    when: (v) => isRefund(v) && isOver(v) && isRefunded(transferIn(v)),
+    when: (v) => isRefund(v) && isOver(v) && !isSought(v) && isRefunded(transferIn(v)),
     follows: (v) => {
       // A failure that the service takes back would make two of them.
       if (v.is.inboxRead && (v.is.looked || !isLookable(v)))
@@ -209,7 +209,7 @@ export const REFUND_RULES: readonly Rule[] = [
   {
     name: 'refund-failed-by-us',
     says: 'Our refund was refused, or it failed: it stays due, and a person sees to it.',
-    when: (v) => isRefund(v) && isOver(v),
+    when: (v) => isRefund(v) && isOver(v) && !isSought(v),
     follows: (v) => {
       // Why it was refused may lie in the inbox.
       if (!v.is.inboxAsked) return { steps: [readInbox(v)], isCheck: true };
