@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { BankDetails, BankWithdrawalRequest } from '../contract/withdrawal.js';
 import { readAmount } from '../readers/amount.js';
 import { readCode } from '../readers/code.js';
+import { readReference } from '../readers/reference.js';
 import { toWireNumber } from '../money.js';
 import { callbackEvent, memberOf } from './callback.js';
 import {
@@ -55,6 +56,7 @@ export const withdrawalFacts = (record: unknown): Readonly<Record<string, string
   ...factsIn({
     amount: recordFact(record, 'amount', readAmount),
     currency: recordFact(record, 'currency', readCode),
+    ourReference: recordFact(record, 'referenceId', readReference),
   }),
   ...bankFact(memberOf(record, 'bankCode')),
 });
@@ -86,7 +88,12 @@ export const bankWithdrawalFlow = defineFlow({
         referenceId,
         callbackUrl,
       }),
-      factsOf: ({ amount, currency, bankDetails }) => ({ amount, currency, ...bankFact(bankDetails.bankCode) }),
+      factsOf: ({ amount, currency, bankDetails, referenceId }) => ({
+        amount,
+        currency,
+        ourReference: referenceId,
+        ...bankFact(bankDetails.bankCode),
+      }),
     },
   },
   liveStatus: {

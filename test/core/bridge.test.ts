@@ -4,6 +4,7 @@ import type { FlowEvent } from '../../src/protocol/messages.js';
 import { bridgeTransferPlan } from '../../workflows/core/bridge/plan.js';
 import { PLAIN_SEND, type ClaimReading, type ForPersons } from '../../workflows/core/known.js';
 import { trusted } from '../harness/inputs.js';
+import { LIVE_OPERATIONS } from '../../src/protocol/live-operations.js';
 import { DEPOSIT_ANSWER, preparedTransfer, QUOTE } from '../model/bridge.js';
 import { flowOf } from './flow-of.js';
 
@@ -209,6 +210,41 @@ describe('a refund of a bridge transfer', () => {
     flow.ends('read-inbox', { of: 'read-inbox', events: [] });
     expect(flow.shown().parked).toMatchObject({ reason: 'refund_needed', evidence: { code: 'refund_claim_closed' } });
     expect(flow.shown().parked?.actions).not.toContain('refund-now');
+  });
+});
+
+describe('a transfer whose deposit can be looked up live', () => {
+  const live = { live: LIVE_OPERATIONS };
+  const shownBy = (word: string, facts: Record<string, string>) =>
+    ({ of: 'follow', lookup: 'shown', word, facts, shown: {} }) as const;
+
+  it('fails by an event only after the grace, if the lookup does not know the deposit', () => {
+    const flow = flowOf(bridgeTransferPlan, undefined, { prepared: preparedTransfer(false, live), quote: QUOTE });
+    flow.answered(DEPOSIT_ANSWER);
+    flow.event(trusted('FAILED', { id: 'failed', facts: { failureStage: 'DEPOSIT' } }));
+    flow.ends('look-status', { of: 'follow', lookup: 'no-lookup', word: null, shown: {} });
+    if (flow.runs('read-inbox')) flow.ends('read-inbox', { of: 'read-inbox', events: [] });
+    expect(flow.decide().end).toBeNull();
+  });
+
+  it('is not refunded by the input alone in a later run, which cannot know what an earlier one had looked up', () => {
+    const claims = {
+      deposit: { claim: 'answered', sent: 'unknown' },
+      refund: { claim: 'free', sent: 'nothing' },
+    } as const;
+    const flow = flowOf(bridgeTransferPlan, undefined, {
+      prepared: preparedTransfer(false, live),
+      quote: QUOTE,
+      claims,
+    });
+    const shown = { answer: DEPOSIT_ANSWER };
+    flow.ends('look', { of: 'look', claim: 'answered', lookup: 'shown', windowOver: true, isOther: false, shown });
+    flow.ends('follow', shownBy('FAILED', FAILED));
+    flow.at(HOUR_MS / 2);
+    if (flow.runs('read-inbox')) flow.ends('read-inbox', { of: 'read-inbox', events: [] });
+    if (flow.runs('look-status')) flow.ends('look-status', shownBy('FAILED', FAILED));
+    expect(flow.runs('send')).toBe(false);
+    expect(flow.shown().parked?.reason).toBe('refund_needed');
   });
 });
 

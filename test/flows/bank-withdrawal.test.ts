@@ -58,7 +58,7 @@ describe('a bank withdrawal', () => {
   test('keeps persons and accounts out of its summary and its facts', () => {
     const input = bankWithdrawalFlow.input.parse(WITHDRAWAL.input('r-2'));
     const facts = bankWithdrawalFlow.submissions?.['withdraw']?.factsOf(input);
-    expect(facts).toEqual({ amount: '250.5', currency: 'ZAR', bankCode: '250' });
+    expect(facts).toEqual({ amount: '250.5', currency: 'ZAR', ourReference: 'r-2', bankCode: '250' });
     expect(bankWithdrawalFlow.summaryOf(input)).toBe('Bank withdrawal: 250.5 ZAR');
   });
 });

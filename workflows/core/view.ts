@@ -109,7 +109,9 @@ function viewOf(
   const endings = endingsOf([...byShown, ...byEvents, ...earlyMeanings]);
   const hasFailed = request.claim === 'rejected' || (state.kind === 'ended' && state.meaning === 'failed');
   const failedAtMs = ours.findLast(({ meaning }) => meaning === 'failed')?.of.atMs;
-  const graceUntilMs = hasLookup || failedAtMs === undefined ? 0 : failedAtMs + known.graceMs;
+  // A lookup that does not know it decides nothing.
+  const isDecided = hasLookup && request.lookup?.says !== 'no-lookup';
+  const graceUntilMs = isDecided || failedAtMs === undefined ? 0 : failedAtMs + known.graceMs;
   const send = known.running.find((step) => step.do === 'send' && step.request === requestPlan.name);
   const { inbox, stop, deadlineAtMs, turn } = known;
   // What was said before the last wait was over says nothing any more.
@@ -124,7 +126,7 @@ function viewOf(
     watches,
     elsewhere: wasPaid && isUnsent(request),
     reported: !watches && (early.length > 0 || reporting.length > 0 || mismatches.length > 0),
-    vetoed: !hasLookup && hasFailed && isAgainstFailure(claimed, claimsMore),
+    vetoed: !isDecided && hasFailed && isAgainstFailure(claimed, claimsMore),
     inboxAsked: inbox?.turn === turn,
     inboxRead: inbox?.turn === turn && inbox.says === 'read',
     looked: !hasLookup || request.lookup?.turn === turn,

@@ -7,6 +7,7 @@ import { flowOf } from '../../flows/index.js';
 import { statusIn } from '../../flows/record-facts.js';
 import type { FlowRead, ReadName } from '../../flows/service-interface.js';
 import { withoutMark } from '../../readers/byte-order-mark.js';
+import { isOver } from '../../store/claim.js';
 import type { RefusalCode } from '../../protocol/refusals.js';
 import { isFinal, classifyStatus } from '../../protocol/statuses.js';
 import { FLOW_KINDS, type FlowKind, flowIdOf, type FlowState } from '../../protocol/vocabulary.js';
@@ -59,7 +60,12 @@ export async function requireTheirRecord(
     Object.values(flowOf(kind).submissions ?? {}).map((sent) => sent.operation),
   );
   const claimOf = (operation: string) => store.claims.get({ account: settings.serviceAccount, operation, reference });
-  const senders = (await Promise.all(operations.map(claimOf))).flatMap((claim) => claim?.flowId ?? []);
+  // A claim under which nothing left has no record.
+  const senders = (await Promise.all(operations.map(claimOf))).flatMap((claim) =>
+    claim === undefined || isOver(claim.phase) || (claim.phase === 'reserved' && claim.sent === 'nothing')
+      ? []
+      : claim.flowId,
+  );
   const mayHaveIt = isReference(reference) ? kinds.map((kind) => flowIdOf(kind, reference)) : [];
   const flowIds = senders.length > 0 ? senders : [...(await store.audit.ownersOf(mayHaveIt)).keys()];
   const flows = flowIds.map((flowId) => ({ flowId }));

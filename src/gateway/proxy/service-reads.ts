@@ -32,10 +32,11 @@ export function createServiceReads(
 ): ServiceReads {
   const take = createPageLimit(READS_PER_SECOND, monotonicMs);
   const open = new Map<string, Promise<RelayedAnswer>>();
-  let pausedUntilMs = -Infinity;
+  /** Of each operation: the service counts them one by one. */
+  const pausedUntilMs = new Map<ReadName | 'quoteBridge', number>();
 
   const ask = async (name: ReadName | 'quoteBridge', argument: unknown): Promise<RelayedAnswer> => {
-    const pauseMs = pausedUntilMs - monotonicMs();
+    const pauseMs = (pausedUntilMs.get(name) ?? -Infinity) - monotonicMs();
     if (pauseMs > 0) {
       const why = 'The service takes no more requests now. Try again.';
       throw new Refusal(503, why, { code: 'service_rate_limited' }, Math.ceil(pauseMs / 1_000));
@@ -43,7 +44,8 @@ export function createServiceReads(
     const answer = await relay({ service }, name, argument);
     // A 429 that names no time may be about this record alone.
     if (answer.retryAfterMs !== undefined) {
-      pausedUntilMs = Math.max(pausedUntilMs, monotonicMs() + answer.retryAfterMs);
+      const untilMs = monotonicMs() + answer.retryAfterMs;
+      pausedUntilMs.set(name, Math.max(pausedUntilMs.get(name) ?? untilMs, untilMs));
     }
     return answer;
   };

@@ -1,5 +1,6 @@
 import type { Facts, Quote } from '../../../activities/types.js';
 import type { FlowEvent } from '../../../src/protocol/messages.js';
+import { liveLookupOf } from '../../../src/protocol/live-operations.js';
 import { differences } from '../events.js';
 import type { Known, Order, Question, Result, Step } from '../known.js';
 import { inNewTurn } from '../take-events.js';
@@ -25,10 +26,13 @@ export function quoted(known: Known, { quote, why }: Extract<Result, { of: 'quot
   return inNewTurn(withTransfer(known, now));
 }
 
-/** A failure that was there before this run may have been shown to a person. */
+/** A failure that was there before this run may have been shown to a person; what an earlier run looked up is in no inbox. */
 export function heardBefore(known: Known, events: readonly FlowEvent[]): Known {
+  const { prepared, requests, transfer } = known;
   const hasFailed = events.some(({ status }) => asBridgeStatus(status) === 'FAILED');
-  return known.transfer !== null && hasFailed ? withTransfer(known, { wasAsked: true }) : known;
+  const isLookedUp = prepared !== null && liveLookupOf(prepared.pin, 'createBridgeDeposit') !== undefined;
+  const mayHaveLooked = isLookedUp && requests['deposit']?.sent === 'unknown';
+  return transfer !== null && (hasFailed || mayHaveLooked) ? withTransfer(known, { wasAsked: true }) : known;
 }
 
 /** What a person is asked. */
@@ -127,7 +131,9 @@ export function tookRecord(
   const { looked = [] } = transfer;
   const asked = withTransfer(known, { lookedTurn: turn });
   const isKnown = looked.some((one) => one.status === word && isSameBut(TIMES, one.facts, facts));
-  if (isKnown || looked.length >= MOST_LOOKED) return asked;
+  if (isKnown) return asked;
+  // One that is not kept counts for nothing.
+  if (looked.length >= MOST_LOOKED) return known;
   return inNewTurn(withTransfer(asked, { looked: [...looked, { status: word, facts, atMs }] }));
 }
 

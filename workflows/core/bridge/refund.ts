@@ -3,6 +3,7 @@ import { refundRefusal } from '../../../src/protocol/decisions.js';
 import type { Facts } from '../../../activities/types.js';
 import { openedIdOf } from '../../../src/protocol/events.js';
 import { flowIdOf, refundReferenceOf } from '../../../src/protocol/vocabulary.js';
+import { readReference } from '../../../src/readers/reference.js';
 import { REFUND_CONFIRM_MS, REFUND_WAIT_MS } from '../../engine/policies.js';
 import type { Known, Request } from '../known.js';
 import type { Rule, View } from '../plan.js';
@@ -245,7 +246,8 @@ export const voidRefund = (v: View) => voidOnly(v, 'refund', 'refunded');
 export function depositLookedUpAs({ prepared, requests }: Known) {
   const { flowId = '' } = prepared?.steps['deposit']?.claim ?? {};
   const answer = requests['deposit']?.shown.answer as { readonly kotani_reference_id?: string } | null | undefined;
-  const by = answer?.kotani_reference_id;
+  // In another grammar it cannot be asked for.
+  const by = readReference(answer?.kotani_reference_id);
   return { flowId, input: prepared?.input, ...(by === undefined ? {} : { by }) };
 }
 
