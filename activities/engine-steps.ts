@@ -53,7 +53,7 @@ export interface Voided {
   readonly refs: Readonly<Record<string, ClaimRef>>;
 }
 
-/** The steps of the one engine (`workflows/core`) that the store carries out: each answers with what the claim is then. */
+/** The steps of the one engine (`workflows/engine`) that the store carries out: each answers with what the claim is then. */
 export function createEngineActivities(deps: ActivityDeps) {
   const claimSteps = createClaimActivities(deps);
   const steps = createFlowStepActivities(deps);

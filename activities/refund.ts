@@ -172,8 +172,8 @@ export function createRefundInvoiceActivities(deps: ActivityDeps) {
       const verdict = verdictOrFault(question);
       if (verdict.kind === 'bad') return verdict;
       const debt = { account, operation: UPDATES.provideRefundInvoice, reference: question.flowId };
-      const { paymentHash, expiresAt } = verdict;
-      const untilMs = Date.parse(expiresAt);
+      const { paymentHash } = verdict;
+      const untilMs = clock.nowMs() + verdict.lifeMs;
       const taken = await storing(() => store.debts.takePayable(paymentHash, debt, untilMs, question.given));
       switch (taken.kind) {
         case 'taken':

@@ -1,12 +1,26 @@
-export { bankCheckout } from './bank-checkout.js';
-export { bankWithdrawal } from './bank-withdrawal.js';
-export { bridgeTransfer } from './bridge-transfer.js';
+import { workflowOf } from './engine/flow.js';
+import { bankCheckoutPlan } from './bank-checkout.js';
+import { bankWithdrawalPlan } from './bank-withdrawal.js';
+import { bridgeTransferPlan } from './bridge-transfer.js';
+import { cardDepositPlan } from './card-deposit.js';
+import { cryptoSendPlan } from './crypto-send.js';
+import { invoicePaymentPlan } from './invoice-payment.js';
+import { kycCheckPlan } from './kyc-check.js';
+import { mobileMoneyWatchPlan } from './mobile-money-watch.js';
+import { offrampPlan } from './offramp.js';
+import { onChainWatchPlan } from './on-chain-watch.js';
+import { onrampPlan } from './onramp.js';
+
 export { callbackDelivery } from './callback-delivery.js';
-export { cardDeposit } from './card-deposit.js';
-export { cryptoSend } from './crypto-send.js';
-export { invoicePayment } from './invoice-payment.js';
-export { offramp } from './offramp.js';
-export { onramp } from './onramp.js';
-export { kycCheck } from './kyc-check.js';
-export { mobileMoneyWatch } from './mobile-money-watch.js';
-export { onChainWatch } from './on-chain-watch.js';
+
+export const bankCheckout = workflowOf(bankCheckoutPlan);
+export const bankWithdrawal = workflowOf(bankWithdrawalPlan);
+export const bridgeTransfer = workflowOf(bridgeTransferPlan);
+export const cardDeposit = workflowOf(cardDepositPlan);
+export const cryptoSend = workflowOf(cryptoSendPlan);
+export const invoicePayment = workflowOf(invoicePaymentPlan);
+export const kycCheck = workflowOf(kycCheckPlan);
+export const mobileMoneyWatch = workflowOf(mobileMoneyWatchPlan);
+export const offramp = workflowOf(offrampPlan);
+export const onChainWatch = workflowOf(onChainWatchPlan);
+export const onramp = workflowOf(onrampPlan);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LookupSays } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
-import { bridgeTransferPlan } from '../../workflows/core/bridge/plan.js';
-import { PLAIN_SEND, type ClaimReading, type ForPersons } from '../../workflows/core/known.js';
+import { bridgeTransferPlan } from '../../workflows/bridge-transfer.js';
+import { PLAIN_SEND, type ClaimReading, type ForPersons } from '../../workflows/engine/known.js';
 import { trusted } from '../harness/inputs.js';
 import { LIVE_OPERATIONS } from '../../src/protocol/live-operations.js';
 import { DEPOSIT_ANSWER, preparedTransfer, QUOTE } from '../model/bridge.js';

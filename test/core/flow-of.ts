@@ -7,12 +7,12 @@ import {
   type Known,
   type Result,
   type StepName,
-} from '../../workflows/core/known.js';
-import { learn } from '../../workflows/core/learn.js';
-import type { Plan } from '../../workflows/core/plan.js';
-import { flowView } from '../../workflows/core/report.js';
-import { settle } from '../../workflows/core/settle.js';
-import { newTold, seeing, tell, type Told } from '../../workflows/core/told.js';
+} from '../../workflows/engine/known.js';
+import { learn } from '../../workflows/engine/learn.js';
+import type { Plan } from '../../workflows/engine/plan.js';
+import { flowView } from '../../workflows/engine/report.js';
+import { settle } from '../../workflows/engine/settle.js';
+import { newTold, seeing, tell, type Told } from '../../workflows/engine/told.js';
 
 type Checked = Extract<Result, { readonly of: 'check' }>;
 

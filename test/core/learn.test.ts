@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { cryptoSendPlan } from '../../workflows/core/crypto-send.js';
-import { newKnown, type Known, type Result, type Step } from '../../workflows/core/known.js';
-import { learn } from '../../workflows/core/learn.js';
-import { step } from '../../workflows/core/situation.js';
-import { view } from '../../workflows/core/view.js';
+import { cryptoSendPlan } from '../../workflows/crypto-send.js';
+import { newKnown, type Known, type Result, type Step } from '../../workflows/engine/known.js';
+import { learn } from '../../workflows/engine/learn.js';
+import { step } from '../../workflows/engine/situation.js';
+import { view } from '../../workflows/engine/view.js';
 
 const TIMES = { timeScale: 1, patienceMs: 1_000, settleMs: 90_000, graceMs: 0, deadlineMs: 3_600_000 };
 const PREPARED = { windows: { settleMs: 90_000 }, steps: { send: { facts: {} } } } as never;

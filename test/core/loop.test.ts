@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { array, assert, asyncProperty, constantFrom, infiniteStream, nat } from 'fast-check';
-import { cryptoSendPlan } from '../../workflows/core/crypto-send.js';
-import { newKnown, PLAIN_SEND, type Known, type Result, type Step } from '../../workflows/core/known.js';
-import { createLoop, type Host, type Loop } from '../../workflows/core/loop.js';
-import { requestOf } from '../../workflows/core/view.js';
+import { cryptoSendPlan } from '../../workflows/crypto-send.js';
+import { newKnown, PLAIN_SEND, type Known, type Result, type Step } from '../../workflows/engine/known.js';
+import { createLoop, type Host, type Loop } from '../../workflows/engine/loop.js';
+import { requestOf } from '../../workflows/engine/view.js';
 
 const SETTLE_MS = 90_000;
 const DEADLINE_MS = 3_600_000;

@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { REFUND_INVOICE_NEEDED } from '../../src/protocol/statuses.js';
-import { bankCheckoutPlan } from '../../workflows/core/bank-checkout.js';
-import { cryptoSendPlan } from '../../workflows/core/crypto-send.js';
-import { kycCheckPlan } from '../../workflows/core/kyc-check.js';
-import { offrampPlan } from '../../workflows/core/offramp.js';
-import { onrampPlan } from '../../workflows/core/onramp.js';
-import { newKnown } from '../../workflows/core/known.js';
-import { learn } from '../../workflows/core/learn.js';
-import { factsOfRefund } from '../../workflows/core/refund-amounts.js';
-import { outcomeOf } from '../../workflows/core/report.js';
-import { view } from '../../workflows/core/view.js';
+import { bankCheckoutPlan } from '../../workflows/bank-checkout.js';
+import { cryptoSendPlan } from '../../workflows/crypto-send.js';
+import { kycCheckPlan } from '../../workflows/kyc-check.js';
+import { offrampPlan } from '../../workflows/offramp.js';
+import { onrampPlan } from '../../workflows/onramp.js';
+import { newKnown } from '../../workflows/engine/known.js';
+import { learn } from '../../workflows/engine/learn.js';
+import { factsOfRefund } from '../../workflows/engine/refund-amounts.js';
+import { outcomeOf } from '../../workflows/engine/report.js';
+import { view } from '../../workflows/engine/view.js';
 import { trusted } from '../harness/inputs.js';
 import { flowOf, TIMES } from './flow-of.js';
 

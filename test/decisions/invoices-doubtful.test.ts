@@ -3,7 +3,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { operations } from '../../src/contract/index.js';
 import { flowOf } from '../../src/flows/index.js';
 import { invoiceFacts } from '../../src/flows/invoice-payment.js';
-import { differences } from '../../workflows/core/events.js';
+import { differences } from '../../workflows/engine/events.js';
 import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';

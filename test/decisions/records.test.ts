@@ -7,7 +7,7 @@ import { flowOf } from '../../src/flows/index.js';
 import { classifyStatus, ONRAMP_WORDS } from '../../src/protocol/statuses.js';
 import { RejectedError } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
-import { differences } from '../../workflows/core/events.js';
+import { differences } from '../../workflows/engine/events.js';
 import { newReference } from '../harness/references.js';
 import { EVM_ADDRESS } from '../harness/parties.js';
 import { asActivity, depsOver } from '../store/deciding-activities.js';

@@ -1,4 +1,4 @@
-import type { Request, Result, Step } from '../../workflows/core/known.js';
+import type { Request, Result, Step } from '../../workflows/engine/known.js';
 import { lifeOf } from './lives.js';
 import type { Budget, Setting, World } from './world.js';
 

@@ -1,7 +1,7 @@
 import { CARD_LIFE_MS } from '../../src/protocol/task-queues.js';
 import { CARD_PAUSE_MS } from '../../workflows/engine/policies.js';
 import { REFUND_CONFIRM_MS as CONFIRM_MS, REFUND_WAIT_MS as THEIRS_MS } from '../../workflows/engine/policies.js';
-import type { Known, Request } from '../../workflows/core/known.js';
+import type { Known, Request } from '../../workflows/engine/known.js';
 import { lookingAt, SETTLE_MS, type World } from './world.js';
 
 /**

@@ -1,8 +1,8 @@
 import { sentOf } from '../../src/protocol/claim-table.js';
 import { classifyStatus, PAYMENT_WORDS, type Meaning } from '../../src/protocol/statuses.js';
-import { isTrusted } from '../../workflows/core/events.js';
-import type { StepName } from '../../workflows/core/known.js';
-import { mayBeSent } from '../../workflows/core/view.js';
+import { isTrusted } from '../../workflows/engine/events.js';
+import type { StepName } from '../../workflows/engine/known.js';
+import { mayBeSent } from '../../workflows/engine/view.js';
 import { isBridge, postOf, viewIn, type Setting, type World } from './world.js';
 
 /** What must hold of an invoice, and of a bridge transfer, besides. */

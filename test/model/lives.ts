@@ -1,6 +1,6 @@
 import { DEPOSIT } from './bridge.js';
 import type { FlowKind } from '../../src/protocol/vocabulary.js';
-import type { Plan } from '../../workflows/core/plan.js';
+import type { Plan } from '../../workflows/engine/plan.js';
 
 /** What the service does with a payment once it has it, in its own words. */
 export interface Life {

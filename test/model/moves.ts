@@ -1,9 +1,9 @@
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import type { Meaning } from '../../src/protocol/statuses.js';
-import type { Action, NewOrder, Step } from '../../workflows/core/known.js';
-import { learn } from '../../workflows/core/learn.js';
-import { requestOf } from '../../workflows/core/view.js';
+import type { Action, NewOrder, Step } from '../../workflows/engine/known.js';
+import { learn } from '../../workflows/engine/learn.js';
+import { requestOf } from '../../workflows/engine/view.js';
 import { eventOf as eventOfBridge } from './bridge.js';
 import { executed, isOfCopy, less, type Here } from './here.js';
 import { lifeOf } from './lives.js';

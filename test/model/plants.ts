@@ -1,8 +1,8 @@
-import { CONDITIONS, type Condition, type Plan } from '../../workflows/core/plan.js';
-import { PLANS } from '../../workflows/core/plans.js';
-import { ORDER_RULES } from '../../workflows/core/orders.js';
-import { RULES } from '../../workflows/core/rules.js';
-import type { Rulebook } from '../../workflows/core/decide.js';
+import { CONDITIONS, type Condition, type Plan } from '../../workflows/engine/plan.js';
+import { PLANS } from '../../workflows/plans.js';
+import { ORDER_RULES } from '../../workflows/engine/orders.js';
+import { RULES } from '../../workflows/engine/rules.js';
+import type { Rulebook } from '../../workflows/engine/decide.js';
 import { explore, type Explored } from './explore.js';
 import { budgetOf, nameOf, settingOf, type Space } from './spaces.js';
 import { WORLD_PLANTS, type WorldPlant } from './world.js';

@@ -1,10 +1,10 @@
 import { sentOf } from '../../src/protocol/claim-table.js';
 import { REFUND_INVOICE_NEEDED, type Meaning } from '../../src/protocol/statuses.js';
 import type { ParkReason } from '../../src/protocol/vocabulary.js';
-import type { Event, StepName } from '../../workflows/core/known.js';
-import { isTrusted, meaningFor } from '../../workflows/core/events.js';
+import type { Event, StepName } from '../../workflows/engine/known.js';
+import { isTrusted, meaningFor } from '../../workflows/engine/events.js';
 import { CARD_PAUSE_MS } from '../../workflows/engine/policies.js';
-import { mayBeSent, requestOf } from '../../workflows/core/view.js';
+import { mayBeSent, requestOf } from '../../workflows/engine/view.js';
 import { isOfCopy } from './here.js';
 import { brokenInvoice, brokenInvoiceEnd, brokenPayOrder, brokenTransfer, brokenTransferEnd, CHECKS } from './kinds.js';
 import {

@@ -9,7 +9,7 @@ import {
   type PostSays,
 } from '../../src/protocol/attempt.js';
 import { after, isRepeat, sentOf, whyNotMarked, type Operation } from '../../src/protocol/claim-table.js';
-import { PLAIN_SEND, type Answer, type Step } from '../../workflows/core/known.js';
+import { PLAIN_SEND, type Answer, type Step } from '../../workflows/engine/known.js';
 import { DEPOSIT_ANSWER } from './bridge.js';
 import { executed, type Here } from './here.js';
 import { missOf, paidNow, trueLookup } from './step-moves.js';

@@ -1,8 +1,8 @@
 import type { FlowPreparation } from '../../activities/types.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { classifyStatus } from '../../src/protocol/statuses.js';
-import type { ClaimReading, Known, PaidResult, Result, Step } from '../../workflows/core/known.js';
-import type { Plan } from '../../workflows/core/plan.js';
+import type { ClaimReading, Known, PaidResult, Result, Step } from '../../workflows/engine/known.js';
+import type { Plan } from '../../workflows/engine/plan.js';
 
 /**
  * The shape of a step and its result: two pairs have the same one if no rule can tell them apart by what the result says

@@ -1,6 +1,6 @@
 import type { Repeat } from '../../src/protocol/decisions.js';
-import type { Rulebook } from '../../workflows/core/decide.js';
-import { PLANS } from '../../workflows/core/plans.js';
+import type { Rulebook } from '../../workflows/engine/decide.js';
+import { PLANS } from '../../workflows/plans.js';
 import type { Budget, Setting, WorldPlant } from './world.js';
 
 /** What is explored as a whole: a kind, and how much may go wrong, come in and be ordered. */

@@ -1,6 +1,6 @@
 import { closedByOrder, isInTheWay, NO_CLAIM, voidedAll, type ClaimFacts } from '../../src/protocol/claim-table.js';
 import type { LookupSays } from '../../src/protocol/decisions.js';
-import type { PaidResult, Result, Step } from '../../workflows/core/known.js';
+import type { PaidResult, Result, Step } from '../../workflows/engine/known.js';
 import { DEPOSIT_ANSWER, eventOf, QUOTE } from './bridge.js';
 import type { Here } from './here.js';
 import {

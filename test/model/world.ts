@@ -14,7 +14,7 @@ import { LIVE_OPERATIONS } from '../../src/protocol/live-operations.js';
 import type { Repeat } from '../../src/protocol/decisions.js';
 import type { FlowEvent } from '../../src/protocol/messages.js';
 import { classifyStatus, type Meaning } from '../../src/protocol/statuses.js';
-import type { Decision, Rulebook } from '../../workflows/core/decide.js';
+import type { Decision, Rulebook } from '../../workflows/engine/decide.js';
 import {
   newKnown,
   type ClaimReading,
@@ -22,11 +22,11 @@ import {
   type Known,
   type Result,
   type Step,
-} from '../../workflows/core/known.js';
-import { learn } from '../../workflows/core/learn.js';
-import type { End, Plan, RequestPlan, View } from '../../workflows/core/plan.js';
-import { settle } from '../../workflows/core/settle.js';
-import { view } from '../../workflows/core/view.js';
+} from '../../workflows/engine/known.js';
+import { learn } from '../../workflows/engine/learn.js';
+import type { End, Plan, RequestPlan, View } from '../../workflows/engine/plan.js';
+import { settle } from '../../workflows/engine/settle.js';
+import { view } from '../../workflows/engine/view.js';
 import { preparedTransfer } from './bridge.js';
 import { lifeOf } from './lives.js';
 import { shapesOf } from './shape.js';

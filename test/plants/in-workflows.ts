@@ -1,28 +1,28 @@
 import { condition, patched, proxySinks, sleep, workflowInfo } from '@temporalio/workflow';
 import type * as decisions from '../../src/protocol/decisions.js';
 import type * as legalOrders from '../../src/protocol/legal-orders.js';
-import { wantedOf } from '../../workflows/core/bridge/came-in.js';
-import type * as refundDue from '../../workflows/core/bridge/refund-due.js';
-import type * as refundTerms from '../../workflows/core/bridge/refund-terms.js';
-import type * as bridgeStatuses from '../../workflows/core/bridge/statuses.js';
-import type * as transfer from '../../workflows/core/bridge/transfer.js';
-import type * as events from '../../workflows/core/events.js';
-import type { Input } from '../../workflows/core/known.js';
-import type * as learns from '../../workflows/core/learn.js';
-import type * as loops from '../../workflows/core/loop.js';
-import type { Loop } from '../../workflows/core/loop.js';
-import type * as orders from '../../workflows/core/orders.js';
-import type { Said, View } from '../../workflows/core/plan.js';
-import type * as rules from '../../workflows/core/rules.js';
-import type * as situations from '../../workflows/core/situation.js';
-import type * as telling from '../../workflows/core/told.js';
-import type * as views from '../../workflows/core/view.js';
+import { wantedOf } from '../../workflows/bridge/came-in.js';
+import type * as refundDue from '../../workflows/bridge/refund-due.js';
+import type * as refundTerms from '../../workflows/bridge/refund-terms.js';
+import type * as bridgeStatuses from '../../workflows/bridge/statuses.js';
+import type * as transfer from '../../workflows/bridge/transfer.js';
+import type * as events from '../../workflows/engine/events.js';
+import type { Input } from '../../workflows/engine/known.js';
+import type * as learns from '../../workflows/engine/learn.js';
+import type * as loops from '../../workflows/engine/loop.js';
+import type { Loop } from '../../workflows/engine/loop.js';
+import type * as orders from '../../workflows/engine/orders.js';
+import type { Said, View } from '../../workflows/engine/plan.js';
+import type * as rules from '../../workflows/engine/rules.js';
+import type * as situations from '../../workflows/engine/situation.js';
+import type * as telling from '../../workflows/engine/told.js';
+import type * as views from '../../workflows/engine/view.js';
 import { shapesOf } from '../model/shape.js';
 import { replacing, type Plants } from './replaced.js';
 
 /** The engine without one of its rules. */
 const withoutRule = (name: string) =>
-  replacing<typeof rules>('workflows/core/rules.ts', {
+  replacing<typeof rules>('workflows/engine/rules.ts', {
     ruleFor: (honest) => (v, without) => {
       const rule = honest.ruleFor(v, without);
       return rule?.name === name ? honest.ruleFor(v, name) : rule;
@@ -31,7 +31,7 @@ const withoutRule = (name: string) =>
 
 /** The same of its rules about orders. */
 const withoutOrderRule = (name: string) =>
-  replacing<typeof orders>('workflows/core/orders.ts', {
+  replacing<typeof orders>('workflows/engine/orders.ts', {
     orderRuleFor: (honest) => (o, without) => {
       const rule = honest.orderRuleFor(o, without);
       return rule?.name === name ? honest.orderRuleFor(o, name) : rule;
@@ -40,7 +40,7 @@ const withoutOrderRule = (name: string) =>
 
 /** What follows from what is known, seen otherwise. */
 const seeing = (change: (v: View) => View) =>
-  replacing<typeof views>('workflows/core/view.ts', {
+  replacing<typeof views>('workflows/engine/view.ts', {
     view:
       (honest) =>
       (...args) =>
@@ -49,7 +49,7 @@ const seeing = (change: (v: View) => View) =>
 
 /** What events say, heard otherwise. */
 const hearing = (change: (said: readonly Said[]) => readonly Said[]) =>
-  replacing<typeof events>('workflows/core/events.ts', {
+  replacing<typeof events>('workflows/engine/events.ts', {
     saidBy:
       ({ saidBy }) =>
       (...args) =>
@@ -58,7 +58,7 @@ const hearing = (change: (said: readonly Said[]) => readonly Said[]) =>
 
 /** An input that is taken for another one. */
 const learning = (change: (input: Input) => Input) =>
-  replacing<typeof learns>('workflows/core/learn.ts', {
+  replacing<typeof learns>('workflows/engine/learn.ts', {
     learn:
       ({ learn }) =>
       (known, input, nowMs) =>
@@ -67,7 +67,7 @@ const learning = (change: (input: Input) => Input) =>
 
 /** The loop runs in another way. */
 const running = (change: (loop: Loop) => Loop['run']) =>
-  replacing<typeof loops>('workflows/core/loop.ts', {
+  replacing<typeof loops>('workflows/engine/loop.ts', {
     createLoop:
       ({ createLoop }) =>
       (...args) => {
@@ -96,13 +96,13 @@ export const plants = {
     hearing((said) => said.map((one) => ({ ...one, differs: one.differs.filter((fact) => fact !== 'body') }))),
   ],
   'payment-is-no-debt': [
-    replacing<typeof bridgeStatuses>('workflows/core/bridge/statuses.ts', { cryptoWasPaid: () => () => false }),
+    replacing<typeof bridgeStatuses>('workflows/bridge/statuses.ts', { cryptoWasPaid: () => () => false }),
   ],
   'order-against-a-trusted-event': [
     replacing<typeof legalOrders>('src/protocol/legal-orders.ts', { orderRefusal: () => () => null }),
   ],
   'end-without-the-inbox': [
-    replacing<typeof situations>('workflows/core/situation.ts', {
+    replacing<typeof situations>('workflows/engine/situation.ts', {
       endUnmoved:
         ({ endUnmoved }) =>
         (v, state, reason) => {
@@ -121,7 +121,7 @@ export const plants = {
   ],
   'ordered-inside-the-window': [withoutOrderRule('order-too-early')],
   'cancel-without-asking': [
-    replacing<typeof situations>('workflows/core/situation.ts', {
+    replacing<typeof situations>('workflows/engine/situation.ts', {
       stop:
         ({ stop }) =>
         (v, ...more) => {
@@ -131,7 +131,7 @@ export const plants = {
     }),
   ],
   'any-end-is-a-cancel': [
-    replacing<typeof orders>('workflows/core/orders.ts', {
+    replacing<typeof orders>('workflows/engine/orders.ts', {
       lastReplies:
         ({ lastReplies }) =>
         (known, end) =>
@@ -151,7 +151,7 @@ export const plants = {
     ),
   ],
   'failure-of-another-payer': [
-    replacing<typeof events>('workflows/core/events.ts', {
+    replacing<typeof events>('workflows/engine/events.ts', {
       meaningFor:
         ({ meaningFor }) =>
         (plan, { byOthersToo: _byOthersToo, ...requestPlan }, request, word) =>
@@ -159,7 +159,7 @@ export const plants = {
     }),
   ],
   'bare-failure-owes-nothing': [
-    replacing<typeof refundDue>('workflows/core/bridge/refund-due.ts', {
+    replacing<typeof refundDue>('workflows/bridge/refund-due.ts', {
       fundsHeld:
         ({ fundsHeld }) =>
         (failed) => {
@@ -169,7 +169,7 @@ export const plants = {
     }),
   ],
   'wait-without-a-deadline': [
-    replacing<typeof views>('workflows/core/view.ts', {
+    replacing<typeof views>('workflows/engine/view.ts', {
       view:
         (honest) =>
         (known, plan, nowMs, planted, ...more) =>
@@ -177,7 +177,7 @@ export const plants = {
     }),
   ],
   'known-word-is-new': [
-    replacing<typeof telling>('workflows/core/told.ts', {
+    replacing<typeof telling>('workflows/engine/told.ts', {
       eventResults:
         ({ eventResults }) =>
         (plan, known, nowMs) => {
@@ -203,13 +203,13 @@ export const plants = {
     }),
   ],
   'nothing-is-claimed': [
-    replacing<typeof transfer>('workflows/core/bridge/transfer.ts', {
+    replacing<typeof transfer>('workflows/bridge/transfer.ts', {
       endEvidence: (honest) => (known) => ({ ...honest.endEvidence(known), claimed: [] }),
       endStepOf: (honest) => (known) => honest.endStepOf({ ...known, unverified: [] }),
     }),
   ],
   'unknown-is-not-executed': [
-    replacing<typeof rules>('workflows/core/rules.ts', {
+    replacing<typeof rules>('workflows/engine/rules.ts', {
       ruleFor: (honest) => (v, without) => {
         const rule = honest.ruleFor(v, without);
         if (rule?.name !== 'unknown') return rule;
@@ -223,13 +223,13 @@ export const plants = {
       endStep: (honest) => (known) => honest.endStep(withoutRefunded(known)),
       refundRefusal: (honest) => (known) => honest.refundRefusal({ ...withoutRefunded(known), theirsBegun: false }),
     }),
-    replacing<typeof transfer>('workflows/core/bridge/transfer.ts', { isRefunded: () => () => false }),
+    replacing<typeof transfer>('workflows/bridge/transfer.ts', { isRefunded: () => () => false }),
     seeing((v) =>
       v.requestPlan.name === 'refund' ? { ...v, endings: v.endings.filter((ending) => ending !== 'refunded') } : v,
     ),
   ],
   'refund-as-announced': [
-    replacing<typeof refundTerms>('workflows/core/bridge/refund-terms.ts', {
+    replacing<typeof refundTerms>('workflows/bridge/refund-terms.ts', {
       refundTerms: (honest) => (known) => {
         const { deposit, input } = known;
         const announced = deposit?.refund?.cryptoAmount;
@@ -242,7 +242,7 @@ export const plants = {
     }),
   ],
   'reports-pairs': [
-    replacing<typeof loops>('workflows/core/loop.ts', {
+    replacing<typeof loops>('workflows/engine/loop.ts', {
       createLoop:
         ({ createLoop }) =>
         (plan, begun, host) =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import type { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
-import { amountDiffers, knownFacts } from '../../workflows/core/bridge/transfer.js';
-import { differences } from '../../workflows/core/events.js';
+import { amountDiffers, knownFacts } from '../../workflows/bridge/transfer.js';
+import { differences } from '../../workflows/engine/events.js';
 import { readAmount } from '../../src/readers/amount.js';
 import type { Facts } from '../../activities/types.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { UNREADABLE } from '../../src/protocol/messages.js';
-import { otherCameIn, refundTerms, sentFacts } from '../../workflows/core/bridge/refund-terms.js';
-import { depositAnswerOf } from '../../workflows/core/bridge/transfer.js';
+import { otherCameIn, refundTerms, sentFacts } from '../../workflows/bridge/refund-terms.js';
+import { depositAnswerOf } from '../../workflows/bridge/transfer.js';
 import { trusted } from '../harness/inputs.js';
 import { knownTransfer, REFUND } from './known-transfer.js';
 

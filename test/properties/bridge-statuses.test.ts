@@ -15,8 +15,8 @@ import {
   bridgeStateOf,
   type BridgeState,
   type SeenStatuses,
-} from '../../workflows/core/bridge/statuses.js';
-import { endStepOf, type Transfer } from '../../workflows/core/bridge/transfer.js';
+} from '../../workflows/bridge/statuses.js';
+import { endStepOf, type Transfer } from '../../workflows/bridge/transfer.js';
 import { trusted } from '../harness/inputs.js';
 
 interface Step {

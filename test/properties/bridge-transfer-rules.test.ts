@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { FlowPreparation } from '../../activities/types.js';
 import { UNREADABLE, type FlowEvent } from '../../src/protocol/messages.js';
-import { bridgeTransferPlan } from '../../workflows/core/bridge/plan.js';
+import { bridgeTransferPlan } from '../../workflows/bridge-transfer.js';
 import {
   amountDiffers,
   claimsMore,
@@ -13,12 +13,12 @@ import {
   saidOf,
   theirsBegun,
   whatArrived,
-} from '../../workflows/core/bridge/transfer.js';
-import { saidBy } from '../../workflows/core/events.js';
-import { newKnown, NOT_SENT, type Known, type Request } from '../../workflows/core/known.js';
-import { learn } from '../../workflows/core/learn.js';
-import type { Said } from '../../workflows/core/plan.js';
-import { view } from '../../workflows/core/view.js';
+} from '../../workflows/bridge/transfer.js';
+import { saidBy } from '../../workflows/engine/events.js';
+import { newKnown, NOT_SENT, type Known, type Request } from '../../workflows/engine/known.js';
+import { learn } from '../../workflows/engine/learn.js';
+import type { Said } from '../../workflows/engine/plan.js';
+import { view } from '../../workflows/engine/view.js';
 import { trusted } from '../harness/inputs.js';
 import { knownTransfer, seen } from './known-transfer.js';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
 import { compareAmounts } from '../../src/money.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
-import { mostToRefund, smallest } from '../../workflows/core/bridge/came-in.js';
+import { mostToRefund, smallest } from '../../workflows/bridge/came-in.js';
 
 const amount = fc.tuple(fc.nat(1_000), fc.nat(99)).map(([whole, rest]) => `${whole}.${String(rest).padStart(2, '0')}`);
 const said = fc.record(

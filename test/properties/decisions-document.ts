@@ -23,10 +23,10 @@ import {
 import { orderRefusal, POST_ORDERS, refusalOf } from '../../src/protocol/legal-orders.js';
 import { CLAIMS, OPERATIONS, PHASES, type Move, type Operation, type Phase } from '../../src/protocol/claim-table.js';
 import type { ParkAction } from '../../src/protocol/vocabulary.js';
-import { CONDITIONS, type Plan } from '../../workflows/core/plan.js';
-import { PLANS } from '../../workflows/core/plans.js';
-import { ORDER_RULES } from '../../workflows/core/orders.js';
-import { RULES } from '../../workflows/core/rules.js';
+import { CONDITIONS, type Plan } from '../../workflows/engine/plan.js';
+import { PLANS } from '../../workflows/plans.js';
+import { ORDER_RULES } from '../../workflows/engine/orders.js';
+import { RULES } from '../../workflows/engine/rules.js';
 
 const HEAD = `# Decisions about money
 
@@ -42,10 +42,10 @@ What a flow does by itself is decided in [src/protocol/decisions.ts](../src/prot
 events, and ask these tables. What a transaction of the store makes of a claim is decided in
 [src/protocol/claim-table.ts](../src/protocol/claim-table.ts), which a test compares with the SQL of both databases, and what one
 attempt to send does next in [src/protocol/attempt.ts](../src/protocol/attempt.ts). Elsewhere are: which orders come too early, or need what is gone
-([rules.ts](../workflows/core/rules.ts)); what an end that says "nothing moved" is checked against
-([situation.ts](../workflows/core/situation.ts)); and whether the crypto of a transfer was paid
-([refund-due.ts](../workflows/core/bridge/refund-due.ts)) and how much of it may be sent back
-([refund-terms.ts](../workflows/core/bridge/refund-terms.ts)).
+([rules.ts](../workflows/engine/rules.ts)); what an end that says "nothing moved" is checked against
+([situation.ts](../workflows/engine/situation.ts)); and whether the crypto of a transfer was paid
+([refund-due.ts](../workflows/bridge/refund-due.ts)) and how much of it may be sent back
+([refund-terms.ts](../workflows/bridge/refund-terms.ts)).
 [test/properties/decisions.test.ts](../test/properties/decisions.test.ts) checks every combination: ${POSTS.length} states
 of a POST, each with ${REPEATS.length} settings and ${POST_ORDERS.length} orders; ${ENDS.length} states of an end; ${PAYMENT_EVIDENCE.length} answers of lookup and events; and ${ASKED.length}
 views that a person was shown, each with ${ACTIONS.length} actions. It computes this page and fails if it differs; \`WRITE_DOCS=1\` writes it. Right before a person's order is carried out, the
@@ -102,7 +102,7 @@ function rules(): string {
     '',
     '## The rules of a flow',
     '',
-    'Every kind but the bridge transfer and the invoice payment, which follow, is decided by these two lists ([workflows/core](../workflows/core)). The first rule that applies says what should be so now. A kind may have rules of its own, which come after `expire`. `npm run model` tries every order of faults, events, orders and time against them ([testing.md](testing.md)).',
+    'Every kind is decided by these two lists ([workflows/engine](../workflows/engine)). The first rule that applies says what should be so now. A kind may have rules of its own, which come after `expire`. `npm run model` tries every order of faults, events, orders and time against them ([testing.md](testing.md)).',
     '',
     list(RULES),
     '',

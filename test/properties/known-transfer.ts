@@ -1,5 +1,5 @@
-import { foldStatus, NOTHING_SEEN } from '../../workflows/core/bridge/statuses.js';
-import type { Transfer } from '../../workflows/core/bridge/transfer.js';
+import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
+import type { Transfer } from '../../workflows/bridge/transfer.js';
 import type { BridgeStatus } from '../../src/contract/vocabulary.js';
 import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { transferInput } from '../harness/inputs.js';

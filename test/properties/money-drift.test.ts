@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { readJson as readAnswer } from '../../src/service-client/judge.js';
 import { operations } from '../../src/contract/index.js';
 import type { FlowKind } from '../../src/protocol/vocabulary.js';
-import { differences } from '../../workflows/core/events.js';
+import { differences } from '../../workflows/engine/events.js';
 import { flowOf } from '../../src/flows/index.js';
 import { readJson as readBody } from '../../src/gateway/http/json-body.js';
 import { addAmounts, decimalsOf, toWireNumber } from '../../src/money.js';

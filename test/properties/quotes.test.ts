@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { quoteUnit } from '../../src/flows/bridge-transfer.js';
-import { whyWorse } from '../../workflows/core/bridge/quotes.js';
+import { whyWorse } from '../../workflows/bridge/quotes.js';
 
 const quote = (cryptoAmount: string, cryptoUnit: string | null) => ({
   rateId: 'r',

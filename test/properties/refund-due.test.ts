@@ -1,14 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { UNREADABLE } from '../../src/protocol/messages.js';
-import { foldStatus, NOTHING_SEEN } from '../../workflows/core/bridge/statuses.js';
+import { foldStatus, NOTHING_SEEN } from '../../workflows/bridge/statuses.js';
 import { trusted } from '../harness/inputs.js';
-import {
-  factsTogether,
-  fundsHeld,
-  refundBegun,
-  saysPaid,
-  theirRefundIn,
-} from '../../workflows/core/bridge/refund-due.js';
+import { factsTogether, fundsHeld, refundBegun, saysPaid, theirRefundIn } from '../../workflows/bridge/refund-due.js';
 
 const NO_CLAIM = { cameIn: {}, theirRefund: {}, unverified: [] };
 

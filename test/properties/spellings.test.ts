@@ -6,8 +6,8 @@ import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { flowOf } from '../../src/flows/index.js';
 import { UNREADABLE } from '../../src/protocol/messages.js';
 import type { FlowKind } from '../../src/protocol/vocabulary.js';
-import { knownFacts } from '../../workflows/core/bridge/transfer.js';
-import { differences } from '../../workflows/core/events.js';
+import { knownFacts } from '../../workflows/bridge/transfer.js';
+import { differences } from '../../workflows/engine/events.js';
 import { eventsOf } from '../../workflows/engine/events-in.js';
 import { transferInput } from '../harness/inputs.js';
 

@@ -1,7 +1,7 @@
 import { createPayloadCodec } from '../../src/temporal/payload-codec.js';
 import { installRuntime } from '../../src/temporal/sdk-logger.js';
 import { quoteLifeMs } from '../../src/flows/bridge-transfer.js';
-import { refundLifeMs } from '../../workflows/core/bridge/transfer.js';
+import { refundLifeMs } from '../../workflows/bridge/transfer.js';
 import { readRecordings, type Recording } from './histories.js';
 import { RECORDING_KEYS, RECORDING_NAMESPACE } from './recording-key.js';
 import { broken, replayed } from './replayed.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { UNREADABLE } from '../../src/protocol/messages.js';
-import { refundDueMsat } from '../../workflows/core/refund-amounts.js';
+import { refundDueMsat } from '../../workflows/engine/refund-amounts.js';
 
 describe('how much a refund over Lightning is', () => {
   const IN_SATOSHI = { cryptoAmount: '21', token: 'SAT' } as const;

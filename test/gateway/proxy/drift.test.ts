@@ -102,21 +102,24 @@ describe('a service whose answers are not what its interface shows', () => {
   it.each([
     ['its Retry-After', { headers: { 'retry-after': '7' }, body: '{"success":false,"message":"Slow down"}' }],
     ['its body', { body: '{"success":false,"message":"Slow down","data":{"retryAfter":7}}' }],
-  ])('is asked for no record of that kind for as long as a 429 names in %s, and for quotes as before', async (_where, limited) => {
-    const ok = { status: 200, body: '{"success":true,"data":{}}' };
-    const quote = () => ask(PATHS.quote, ok, { method: 'POST', body: JSON.stringify(QUOTE_BODY) });
-    expect(await ask(read, { status: 429, ...limited })).toMatchObject({ status: 429, text: limited.body });
-    monotonicMs += 5_500;
-    const refused = await ask(read, ok);
-    expect(refused.status).toBe(503);
-    expect(JSON.parse(refused.text)).toMatchObject({ towline: { by: 'gateway', code: 'service_rate_limited' } });
-    expect(refused.headers.get('retry-after')).toBe('2');
-    expect(service.seen).toHaveLength(1);
-    expect((await quote()).status).toBe(200);
-    monotonicMs += 1_500;
-    expect((await ask(read, ok)).status).toBe(200);
-    expect(service.seen).toHaveLength(3);
-  });
+  ])(
+    'is asked for no record of that kind for as long as a 429 names in %s, and for quotes as before',
+    async (_where, limited) => {
+      const ok = { status: 200, body: '{"success":true,"data":{}}' };
+      const quote = () => ask(PATHS.quote, ok, { method: 'POST', body: JSON.stringify(QUOTE_BODY) });
+      expect(await ask(read, { status: 429, ...limited })).toMatchObject({ status: 429, text: limited.body });
+      monotonicMs += 5_500;
+      const refused = await ask(read, ok);
+      expect(refused.status).toBe(503);
+      expect(JSON.parse(refused.text)).toMatchObject({ towline: { by: 'gateway', code: 'service_rate_limited' } });
+      expect(refused.headers.get('retry-after')).toBe('2');
+      expect(service.seen).toHaveLength(1);
+      expect((await quote()).status).toBe(200);
+      monotonicMs += 1_500;
+      expect((await ask(read, ok)).status).toBe(200);
+      expect(service.seen).toHaveLength(3);
+    },
+  );
 
   it('is asked again at once after a 429 that names no time', async () => {
     const body = '{"success":false,"message":"Slow down"}';
