@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { NEVER_RESERVED } from '../../src/protocol/fingerprint.js';
 import type { ClaimPhase } from '../../src/store/claim.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { transferInput } from '../harness/inputs.js';
@@ -26,7 +27,7 @@ describe('a flow that has sent nothing, while an earlier run of it may have (it 
   });
 
   /** What the earlier run left behind. */
-  const leave = async (flowId: string, operation: string, phase: ClaimPhase, fingerprint = 'f') => {
+  const leave = async (flowId: string, operation: string, phase: ClaimPhase, fingerprint = NEVER_RESERVED) => {
     const key = { account: ACCOUNT, operation, reference: flowId.slice(flowId.indexOf('/') + 1) };
     const { claims } = decisions.store;
     await claims.reserve(key, { owner: 'gone', flowId, fingerprint });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { NEVER_RESERVED } from '../../src/protocol/fingerprint.js';
 import { RejectedError, type ServiceClient } from '../../src/service-client/index.js';
 import { createCardVault } from '../../src/gateway/cards/card-intake.js';
 import { ACCOUNT } from '../harness/fixed.js';
@@ -105,7 +106,7 @@ describe('a card deposit', () => {
       const reference = newReference('gateway-lost');
       const flowId = `card-deposit/${reference}`;
       const key = { account: ACCOUNT, operation: 'createCardDeposit', reference };
-      await bench.store.claims.reserve(key, { owner: 'lost', flowId, fingerprint: 'theirs' });
+      await bench.store.claims.reserve(key, { owner: 'lost', flowId, fingerprint: NEVER_RESERVED });
       await bench.store.claims.markSending(key, 'lost');
       const input = cardDepositInput(reference, { ...tokenOf(), ...SCALED });
       const handle = await bench.startFlow('card-deposit', reference, input);

@@ -140,7 +140,13 @@ describe('the activities of a flow with the store alone:', () => {
     const deps = depsOver(store);
     const namesOn = (queue: (typeof QUEUES)[number]) => Object.keys(activitiesOn(deps, queue));
     const [flows, money, lookups, callbacks] = QUEUES.map(namesOn);
-    expect(money?.toSorted()).toEqual(['submitBridgeDeposit', 'submitRefund', 'submitStep', 'takeTurn']);
+    expect(money?.toSorted()).toEqual([
+      'handOverRefundInvoice',
+      'submitBridgeDeposit',
+      'submitRefund',
+      'submitStep',
+      'takeTurn',
+    ]);
     expect(lookups).toEqual(expect.arrayContaining(['settleUnknown', 'whetherPaid', 'checkBridgeTransfer']));
     expect(callbacks).toEqual(['deliverCallback']);
     expect(flows).toEqual(expect.arrayContaining(['readInbox', 'admitOrder', 'checkFlow', 'checkBridgeTransfer']));

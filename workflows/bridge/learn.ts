@@ -29,10 +29,11 @@ export function quoted(known: Known, { quote, why }: Extract<Result, { of: 'quot
 /** A failure that was there before this run may have been shown to a person; what an earlier run looked up is in no inbox. */
 export function heardBefore(known: Known, events: readonly FlowEvent[]): Known {
   const { prepared, requests, transfer } = known;
+  if (transfer === null) return known;
   const hasFailed = events.some(({ status }) => asBridgeStatus(status) === 'FAILED');
   const isLookedUp = prepared !== null && liveLookupOf(prepared.pin, 'createBridgeDeposit') !== undefined;
   const mayHaveLooked = isLookedUp && requests['deposit']?.sent === 'unknown';
-  return transfer !== null && (hasFailed || mayHaveLooked) ? withTransfer(known, { wasAsked: true }) : known;
+  return hasFailed || mayHaveLooked ? withTransfer(known, { wasAsked: true }) : known;
 }
 
 /** What a person is asked. */

@@ -6,7 +6,6 @@ import { accessOf, openService } from '../../harness/service.js';
 import { createServiceClient, type ServiceClient } from '../../../src/service-client/index.js';
 import { DEVELOPMENT_SERVICE_TOKEN } from '../../../src/config/settings.js';
 import { startCuttingProxy, type CuttingProxy } from '../../store/cutting-proxy.js';
-import { anEvent } from '../../store/temporary-store.js';
 import { closedPort } from '../../cli/run.js';
 import { until } from '../../harness/until.js';
 import { callerOf, invoiceBody, PATHS, paymentBody, QUOTE_BODY, sample } from './caller.js';
@@ -47,19 +46,6 @@ describe('if everything but Temporal is down', () => {
       body: { data: { status: 'PENDING' } },
     });
     await terminate(`crypto-send/${reference}`);
-  });
-
-  it('an event that came before its money POST is on its way to the flow as soon as that is started', async () => {
-    const reference = newReference('early');
-    const flowId = `crypto-send/${reference}`;
-    const { id } = await tested.store.inbox.receive(anEvent({ flowId, reference, status: 'SUCCESSFUL', proof: null }));
-    const inState = (wanted: string) =>
-      until(`it to be ${wanted}`, async () => (await tested.store.inbox.get(id))?.state === wanted);
-    await inState('unmatched');
-    const { path, body } = sample('sendCrypto', reference);
-    expect((await caller().post(path, body)).status).toBe(202);
-    await inState('delivered');
-    await terminate(flowId);
   });
 
   it('an order to pay that no worker accepted is not answered as accepted', async () => {
