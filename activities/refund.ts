@@ -100,7 +100,7 @@ export interface RefundInvoiceQuestion {
   readonly dueMsat: string | null;
   /** What came in, likewise: no more is sent back. */
   readonly mostMsat: string | null;
-  /** Payment hashes of those that this run was given, and that nobody has handed over. */
+  /** Payment hashes of the invoices that this run was given, and that were not handed over. */
   readonly given: readonly string[];
 }
 

@@ -312,7 +312,7 @@ export type LookupAnswer<T> =
   /** `refused`: by the service itself; otherwise it could not be reached, or its answer could not be read. */
   | { readonly says: 'cannot-tell'; readonly why: string; readonly refused: boolean; readonly afterMs?: number };
 
-/** What became of handing a refund invoice over. `unknown`: the service may have it. */
+/** The outcome of handing a refund invoice over. `unknown`: the service may have it. */
 export interface HandOver {
   readonly says: 'taken' | 'refused' | 'not-sent' | 'unknown';
   /** For the person who is asked. */

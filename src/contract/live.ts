@@ -6,22 +6,9 @@ import { decimalNumber, reference, timestampToSend } from './sending.js';
 import { BRIDGE_STATUSES, DEPOSIT_STATUSES } from './vocabulary.js';
 
 /*
- * Operations that the live service has and the interface lacks (`SERVICE_PROFILE`). No contract describes their answers:
+ * Operations that the live service has and the interface lacks (`SERVICE_PROFILE`), as far as flows use them: an onramp has lookups of the interface. No contract describes their answers:
  * only the status is required of a record, and the reference counts where it is surely ours.
  */
-
-export const OnrampRecord = record(
-  {
-    referenceId: text(),
-    status: text(),
-    fiatAmount: amount(),
-    currency: text(),
-    cryptoAmount: amount(),
-    receiverAddress: text(),
-    transactionHash: text(),
-  },
-  ['status'],
-);
 
 export const BankWithdrawalRecord = record(
   {
@@ -78,19 +65,6 @@ export type RefundInvoiceRequest = z.infer<typeof RefundInvoiceRequest>;
 
 export const RefundInvoiceAnswer = record({ referenceId: text(), message: text() }, []);
 
-/** No flow uses it: the two reads of the interface show both legs of an onramp, and this one status shows neither. */
-const getOnramp = defineOperation({
-  name: 'getOnramp',
-  method: 'GET',
-  path: '/api/v3/onramp/{referenceId}',
-  param: 'referenceId',
-  auth: 'bearer',
-  effect: 'read',
-  data: OnrampRecord,
-  summary: 'Reads the status of an onramp.',
-  section: 'Onramp',
-});
-
 const getBankWithdrawal = defineOperation({
   name: 'getBankWithdrawal',
   method: 'GET',
@@ -143,7 +117,6 @@ const submitRefundInvoice = defineOperation({
 });
 
 export const liveOperations = {
-  getOnramp,
   getBankWithdrawal,
   getCardDeposit,
   getBridgeDeposit,

@@ -17,10 +17,10 @@ export interface DebtStore {
   take(paymentHash: string, debt: Debt): Promise<boolean>;
 
   /**
-   * The same of an invoice that somebody else is to pay until a moment, ms: two that can be paid are two payments. `blocked`:
-   * another one of the debt can be paid until then.
+   * The same for an invoice that the service pays, and that can be paid until `untilMs`: two payable invoices are two
+   * payments. `blocked`: another payable invoice of the debt exists, until then.
    *
-   * @param besides payment hashes that nobody was handed
+   * @param besides payment hashes of the debt that were not handed over
    */
   takePayable(paymentHash: string, debt: Debt, untilMs: number, besides: readonly string[]): Promise<PayableTaken>;
 }

@@ -36,7 +36,6 @@ describe('operations that only the live service has', () => {
     const missing = { name: 'RejectedError', isNotFound: true };
     await expect(client.getCardDeposit('none')).rejects.toMatchObject(missing);
     await expect(client.getBridgeDeposit('none')).rejects.toMatchObject(missing);
-    await expect(client.getOnramp('none')).rejects.toMatchObject(missing);
     const invoice = { referenceId: 'none', bolt11: 'lnbc1', amount_msat: 1 };
     await expect(client.submitRefundInvoice(invoice)).rejects.toMatchObject({ name: 'RejectedError', httpStatus: 404 });
   });

@@ -268,21 +268,8 @@ describe('a refund for which a person was asked', () => {
   });
 
   it('or for which an earlier run may have asked one, is not sent by the input alone', () => {
-    const claims = {
-      deposit: { claim: 'answered', sent: 'unknown' },
-      refund: { claim: 'free', sent: 'nothing' },
-    } as const;
-    const checked = { prepared: preparedTransfer(false, {}), quote: QUOTE, claims, events: [failed()] };
-    const flow = flowOf(bridgeTransferPlan, undefined, checked);
-    const shown = { answer: DEPOSIT_ANSWER };
-    flow.ends('look', {
-      of: 'look',
-      claim: 'answered',
-      lookup: 'cannot-tell',
-      windowOver: true,
-      isOther: false,
-      shown,
-    });
+    const flow = afterReset({ claim: 'free', sent: 'nothing' });
+    flow.finds({ answer: DEPOSIT_ANSWER });
     flow.at(HOUR_MS / 2);
     if (flow.runs('read-inbox')) flow.ends('read-inbox', { of: 'read-inbox', events: [] });
     expect(flow.runs('send')).toBe(false);

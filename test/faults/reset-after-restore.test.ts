@@ -6,8 +6,9 @@ import { newReference } from '../harness/references.js';
 import { openStack, type Stack } from '../harness/stack.js';
 import { exampleInput, transferInput } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';
+import { resumeFlow } from '../../src/temporal/resume-flow.js';
 
-describe('a flow that is reset to its start after its claim was lost in a restore (fault 55)', () => {
+describe('a flow that is started again after its claim was lost in a restore (fault 55)', () => {
   let bench: Stack;
   beforeAll(async () => {
     // The service executes a repeat again, so that a second POST cannot hide.
@@ -15,25 +16,54 @@ describe('a flow that is reset to its start after its claim was lost in a restor
   });
   afterAll(() => bench.close());
 
-  it('sends nothing a second time: it follows what the lookup shows, and parks as unknown_outcome without a lookup', async () => {
+  /** Both are tracking. */
+  async function tracking() {
     const long = { timeScale: 0.001, deadlineSeconds: 2_592_000 };
     const sent = newReference('sent');
     const paid = newReference('paid');
     const send = await bench.startFlow('crypto-send', sent, { ...(await exampleInput('crypto-send', sent)), ...long });
     const transfer = await bench.start(transferInput(paid, long));
     for (const handle of [send, transfer]) await untilFlow(handle, ({ view }) => view.stage === 'tracking');
-    await restoreToBeforeAnyClaim(bench);
+    return {
+      send,
+      transfer,
+      restore: () => restoreToBeforeAnyClaim(bench),
+      executions: () =>
+        Promise.all([bench.executions('sendCrypto', sent), bench.executions('createBridgeDeposit', paid)]),
+    };
+  }
 
-    await resetToTheStart(bench, send);
-    await resetToTheStart(bench, transfer);
+  /** What the lookup shows is followed; without a lookup a person is asked. */
+  async function expectNothingSent({
+    send,
+    transfer,
+    executions,
+  }: Awaited<ReturnType<typeof tracking>>): Promise<void> {
     await untilFlow(latest(bench, send), ({ view }) =>
       view.timeline.some(({ code }) => code === 'status-looked-up' || code === 'accepted'),
     );
     const { view } = await untilFlow(latest(bench, transfer), (report) => report.view.state === 'parked');
     expect(view.parked?.reason).toBe('unknown_outcome');
-    expect(await bench.executions('sendCrypto', sent)).toBe(1);
-    expect(await bench.executions('createBridgeDeposit', paid)).toBe(1);
+    expect(await executions()).toEqual([1, 1]);
     for (const handle of [send, transfer]) await latest(bench, handle).terminate();
+  }
+
+  it('sends nothing a second time where it was reset', async () => {
+    const flows = await tracking();
+    await flows.restore();
+    for (const handle of [flows.send, flows.transfer]) await resetToTheStart(bench, handle);
+    await expectNothingSent(flows);
+  });
+
+  it('sends nothing a second time where it was terminated, and resumed', async () => {
+    const flows = await tracking();
+    for (const handle of [flows.send, flows.transfer]) await handle.terminate();
+    await flows.restore();
+    for (const handle of [flows.send, flows.transfer]) {
+      const { runId } = await latest(bench, handle).describe();
+      expect(await resumeFlow(bench.client, { flowId: handle.workflowId, runId }, randomUUID())).toBe('resumed');
+    }
+    await expectNothingSent(flows);
   });
 });
 

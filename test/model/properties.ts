@@ -148,7 +148,7 @@ function brokenStep(setting: Setting, w: World): string | null {
   const isUnsent = request.answer === null && request.claim === 'free' && known.events.length === 0;
   if (runs('follow') && isUnsent && !isElsewhere(setting) && !v.is.elsewhere) return 'what was not sent is followed';
   const isCalm = known.events.length === 0 && known.orders.every(({ became }) => became !== null);
-  // Before a refund of ours it is asked what became of the deposit.
+  // Before a refund of ours the deposit is looked up.
   if (runs('look-status') && isCalm && nowMs < known.deadlineAtMs && !isBridge(setting))
     return 'its status is asked at once, and nothing hints at another one';
   const owesRefund = request.words.some((word) => meaningIn(setting, word) === 'refund-pending');

@@ -37,7 +37,7 @@ describeStores('a payment hash in the store', (kind) => {
     expect(await takeAll()).toEqual(taken);
   });
 
-  it('that somebody else is to pay is refused beside another one of its debt that can be paid, until that expires', async () => {
+  it('of an invoice that the service pays is refused while another invoice of its debt is payable', async () => {
     const [later, other] = [Date.now() + 60_000, 'cd'.repeat(32)];
     expect(await store.debts.takePayable(HASH, debt('r1'), later, [])).toEqual({ kind: 'taken' });
     expect(await store.debts.takePayable(other, debt('r1'), later, [])).toEqual({ kind: 'blocked', untilMs: later });

@@ -195,7 +195,7 @@ describe('checkRefundInvoice', () => {
     }
   });
 
-  it('refuses a second one that can be paid, unless this run knows that nobody was handed the first', async () => {
+  it('refuses a second payable invoice, unless this run knows that the first was not handed over', async () => {
     const flowId = `offramp/${newReference('two')}`;
     const of = (invoice: Partial<Bolt11>, given: readonly string[] = []) => check(invoice, DUE, false, flowId, given);
     const first = await of({ paymentHash: 'aa'.repeat(32) });

@@ -57,7 +57,7 @@ const PAY = 'pay';
 
 export const NO_INVOICE: RefundInvoice = { given: null, earlier: [], isHandedOver: false, isAwaited: false };
 
-/** Those of this run that nobody has handed over. */
+/** Payment hashes of this run's invoices that were not handed over. */
 export function unusedInvoices({ refundInvoice }: Known): readonly string[] {
   if (refundInvoice === null) return [];
   const { given, earlier, isHandedOver, handOver } = refundInvoice;

@@ -193,7 +193,7 @@ export interface View {
 
 /** Each yes-or-no that rules ask for, as a sentence. The model turns each of them around. */
 export const CONDITIONS = {
-  hasLookup: 'The service can show what became of the POST, and may be asked.',
+  hasLookup: 'The service has a lookup for the POST, and the run may use it.',
   overdue: "The flow's deadline has passed.",
   sending: 'A send runs.',
   maybeSent: 'A POST of the flow may have been sent, as far as is known.',

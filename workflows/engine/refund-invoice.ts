@@ -3,7 +3,7 @@ import type { HandOver } from '../../activities/types.js';
 /** The invoice of a refund over Lightning. */
 export interface RefundInvoice {
   readonly given: GivenInvoice | null;
-  /** Payment hashes of those that were given before it, and that nobody has handed over. */
+  /** Payment hashes of earlier invoices that were not handed over. */
   readonly earlier: readonly string[];
   /** The service has it: a person has handed it over, or the flow has. */
   readonly isHandedOver: boolean;
