@@ -127,8 +127,8 @@ const isGenerated = ({ prepared }: World['known']): boolean => prepared !== null
 /** An order to pay is taken once, and not while the flow is being stopped. */
 export function brokenPayOrder(before: World, after: World): string | null {
   const [was, is] = [before, after].map(({ known }) => known.prepared?.steps['pay']?.claim.fingerprint);
-  const isNewRun = after.known.input === 'unchecked';
-  if (was !== undefined && !isNewRun && is !== was) return 'another payment is ordered in place of the first';
+  // A new run, or one that is reset to before the order, does not know of it.
+  if (was !== undefined && is !== undefined && is !== was) return 'another payment is ordered in place of the first';
   const stops = before.known.running.some((step) => step.do === 'void');
   const still = after.known.running.some((step) => step.do === 'void');
   if (was === undefined && is !== undefined && stops && still && before.known.input === 'valid')

@@ -274,8 +274,9 @@ function brokenEnd(setting: Setting, w: World): string | null {
       known.events.some(({ event }) => event.trusted && means(event.status, 'failed') && !isDeclined(event.status));
     const word = record?.word ?? null;
     const isDead = means(word, 'refunded') || (means(word, 'failed') && !(isDeclined(word) && isOfCopy(post)));
-    // What others do after the last lookup of the flow is not known to any flow.
-    const isAlive = record?.ours === true && !isDead && record.byOthers !== 'unseen';
+    // What others do is not known to a flow after its last lookup, nor to a run whose input is invalid: it can ask nothing.
+    const isUnseen = record?.byOthers === 'unseen' || (record?.byOthers === 'seen' && known.prepared === null);
+    const isAlive = record?.ours === true && !isDead && !isUnseen;
     // I4. Not against a service that takes its own "failed" back.
     if (isAlive && !hasFailed && !record.wasFailed)
       return `ended ${end.state} (${end.reason}), and the service has it: ${record.word}`;

@@ -251,7 +251,9 @@ export function abandoned({ attempt, post, nowMs }: Pick<World, 'attempt' | 'pos
   if (attempt === null) return post;
   if (attempt.does === 'reserve') return { ...post, zombie: step.reviewed ?? [] };
   if (attempt.does !== 'post') return post;
-  return { ...post, flights: [...post.flights, nowMs + SETTLE_MS] };
+  // It leaves, and is executed, within the window that its mark begins (activities/timing.ts).
+  const untilMs = (post.claim.sentAtMs ?? nowMs) + SETTLE_MS;
+  return untilMs > nowMs ? { ...post, flights: [...post.flights, untilMs] } : post;
 }
 
 export function termsOf(setting: Setting, step: Step): Terms {

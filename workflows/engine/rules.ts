@@ -112,7 +112,10 @@ const OF_ANSWER: readonly Rule[] = [
   {
     name: 'other-request',
     says: 'Another request was made under this reference: this one was never sent, and what is reported is of that one.',
-    when: (v) => v.request.answer === 'other-request' && (v.executed !== 'shown' || v.request.sent === 'nothing'),
+    when: (v) =>
+      v.request.answer === 'other-request' &&
+      !v.is.elsewhere &&
+      (v.executed !== 'shown' || v.request.sent === 'nothing'),
     follows: (v) => endUnmoved(v, 'failed', 'other_request_same_reference'),
   },
   {

@@ -23,9 +23,10 @@ export function mayBeSent({ answer, claim, sent }: Request): boolean {
   return !isUnsent || !NOTHING_LEFT.includes(answer);
 }
 
-/** Nothing of ours may have been executed: its claim was never sent under, or the service refused it. */
+/** Nothing of ours may have been executed: it was never sent, the service refused it, or the claim is another request's. */
 const isUnsent = (request: Request): boolean =>
-  !mayBeSent(request) || (request.claim === 'rejected' && request.sent !== 'unknown');
+  !mayBeSent(request) ||
+  (request.sent !== 'unknown' && (request.claim === 'rejected' || request.answer === 'other-request'));
 
 /** Answers after which nothing has left, unless the claim says otherwise. */
 const NOTHING_LEFT: readonly Request['answer'][] = [
