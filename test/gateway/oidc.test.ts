@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -260,24 +260,14 @@ describe('a guess at a token of an OIDC issuer', () => {
     return statuses;
   };
   const times = <T>(count: number, one: T): readonly T[] => Array.from({ length: count }, () => one);
-  const rubbish = `${Buffer.from('{"alg":"RS256","kid":"none"}').toString('base64url')}.e30.AAAA`;
+  /** With the issuer's name, which everyone knows. */
+  const rubbishOf = (issuer: string, kid = 'none') => {
+    const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url');
+    return `${part({ alg: 'RS256', kid })}.${part({ iss: issuer })}.AAAA`;
+  };
+  const tamperedWith = (token: string) => `${token.slice(0, -8)}AAAAAAAA`;
 
-  it('is a token without a role, too; an unknown client without guesses is refused before a signature is verified', async () => {
-    const issuer = await openIssuer(await newSigningKey('one'));
-    const tested = await gatewayOf(issuer.url);
-    const [none, good] = [
-      await issuer.accessToken({ subject: 'eve' }),
-      await issuer.accessToken({ subject: 'ann', role: 'admin' }),
-    ];
-    expect(await statusesOf(tested.url, times(12, none))).toEqual([...times(10, 403), 429, 429]);
-    expect(await statusesOf(tested.url, [good])).toEqual([429]);
-    // A caller with a token of the gateway is known, and so is their address from then on.
-    expect(await statusesOf(tested.url, ['dev-token', good, none, good])).toEqual([200, 200, 403, 200]);
-    await tested.close();
-    await issuer.close();
-  });
-
-  it('from a known address costs no check of a signature past its limit, which holds back no token that was taken before', async () => {
+  it('is one that is judged wrong, or has no role; it holds back no good token of the same address, known or not', async () => {
     const issuer = await openIssuer(await newSigningKey('one'));
     const tested = await gatewayOf(issuer.url);
     const [none, good, another] = [
@@ -285,12 +275,39 @@ describe('a guess at a token of an OIDC issuer', () => {
       await issuer.accessToken({ subject: 'ann', role: 'admin' }),
       await issuer.accessToken({ subject: 'bea', role: 'admin' }),
     ];
-    expect(await statusesOf(tested.url, ['dev-token', good])).toEqual([200, 200]);
-    expect(await statusesOf(tested.url, times(102, none))).toEqual([...times(100, 403), 429, 429]);
-    // It would be taken, if it were verified.
-    expect(await statusesOf(tested.url, [another, good, 'dev-token'])).toEqual([429, 200, 200]);
+    const forged = tamperedWith(good);
+    expect(await statusesOf(tested.url, times(5, none))).toEqual(times(5, 403));
+    expect(await statusesOf(tested.url, times(7, forged))).toEqual([...times(5, 401), 429, 429]);
+    expect(await statusesOf(tested.url, [good, forged])).toEqual([200, 401]);
+    // A good token came from it, so the address is known and has ten times as many guesses.
+    expect(await statusesOf(tested.url, times(101, forged))).toEqual([...times(99, 401), 429, 429]);
+    expect(await statusesOf(tested.url, [another, 'dev-token', none])).toEqual([200, 200, 429]);
     monotonicMs += 1_000;
-    expect(await statusesOf(tested.url, [another, ...times(10, none)])).toEqual([200, ...times(10, 403)]);
+    expect(await statusesOf(tested.url, times(11, none))).toEqual([...times(10, 403), 429]);
+    await tested.close();
+    await issuer.close();
+  });
+
+  it('costs no check of a signature if its form, algorithm, issuer or key cannot be right', async () => {
+    const issuer = await openIssuer(await newSigningKey('one'));
+    const tested = await gatewayOf(issuer.url);
+    const good = await issuer.accessToken({ subject: 'ann', role: 'admin' });
+    const [, body] = good.split('.');
+    const headed = (header: object) => `${Buffer.from(JSON.stringify(header)).toString('base64url')}.${body}.AAAA`;
+    const verify = jest.spyOn(globalThis.crypto.subtle, 'verify');
+    const junk = [
+      'opaque',
+      'a.b.c',
+      headed({ alg: 'none' }),
+      headed({ alg: 'HS256', kid: 'one' }),
+      headed({ alg: 'RS256', kid: 'another' }),
+      rubbishOf('https://another.example', 'one'),
+    ];
+    expect(await statusesOf(tested.url, junk)).toEqual(times(junk.length, 401));
+    expect(verify).toHaveBeenCalledTimes(0);
+    expect(await statusesOf(tested.url, [good, tamperedWith(good)])).toEqual([200, 401]);
+    expect(verify).toHaveBeenCalledTimes(2);
+    verify.mockRestore();
     await tested.close();
     await issuer.close();
   });
@@ -310,7 +327,10 @@ describe('a guess at a token of an OIDC issuer', () => {
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const tested = await gatewayOf(url);
-    expect(await statusesOf(tested.url, times(12, rubbish))).toEqual([...times(10, 503), 429, 429]);
+    const rubbish = rubbishOf(url);
+    // Nothing was judged, so none of them is a guess.
+    expect(await statusesOf(tested.url, times(12, rubbish))).toEqual(times(12, 503));
+    expect(await statusesOf(tested.url, ['wrong'])).toEqual([401]);
     expect(asked).toBe(1);
     monotonicMs += 3_000;
     expect(await statusesOf(tested.url, times(3, rubbish))).toEqual(times(3, 503));

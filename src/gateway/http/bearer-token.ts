@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Live } from '../../config/secret-files.js';
 import type { GatewayToken } from '../../config/gateway-tokens.js';
@@ -10,7 +10,7 @@ import { type Caller, mayOrder } from './may-order.js';
 import type { OidcCheck } from './oidc.js';
 import type { Owners } from './owners.js';
 import { createPlaces, whenOver } from './places.js';
-import { keepNewest, networkOf, type RateLimit, UNPROVEN } from './rate-limit.js';
+import { networkOf, type RateLimit, UNPROVEN } from './rate-limit.js';
 import { Refusal, TokenRefusal } from './refusal.js';
 
 export type { Caller };
@@ -57,9 +57,6 @@ const OF_TOKEN = { orders: 1_024, reads: 768 };
 /** One token may have 16 of them open, if it reads nothing else. */
 const UNITS_OF_LIST = 48;
 
-/** Of those who log in. */
-const MOST_GOOD = 10_000;
-
 /** How fast callers come: known ones by name; an unknown token is counted for its address, so that guessing takes for ever. */
 export interface TokenLimits {
   readonly ofKnown: RateLimit;
@@ -89,8 +86,6 @@ export function createTokenCheck({
   refused,
 }: TokenCheckDeps): TokenCheck {
   const places = createPlaces(PLACES);
-  /** Hashes of the tokens that were good when they came last. */
-  const wereGood = new Map<string, true>();
 
   function count(request: FastifyRequest, name: string): void {
     knownNetworks.add(request.ip);
@@ -122,39 +117,30 @@ export function createTokenCheck({
     return { name, role, means: 'oidc' };
   }
 
-  async function identify(given: string | undefined, extras: string, isToDecode: boolean): Promise<Caller> {
-    try {
-      // Also finds a token of a file that changed a moment ago.
-      const caller =
-        given === undefined ? undefined : (ofGateway(given, tokens('now')) ?? (await ofIssuer(given, isToDecode)));
-      if (caller !== undefined) return caller;
-      throw new TokenRefusal(given === undefined ? 'no_token' : 'unknown_token');
-    } catch (error) {
-      // An access token may be for another audience, or readable only by its issuer.
-      const byExtras = error instanceof Refusal && error.status < 500 ? await ofIssuer(extras, isToDecode) : undefined;
-      if (byExtras !== undefined) return byExtras;
-      throw error;
-    }
-  }
-
   /**
-   * For work that costs more than a comparison. It is charged beforehand, and given back if the token is good. From an
-   * address of which a good token has come others may guess, too: it has ten times as many, and past those the tokens
-   * that were good before are still verified.
+   * By a token of the issuer, which is charged to its address only if it is judged wrong: so a good one is held back by no
+   * other. Anything else is charged beforehand, and given back if it is a token of a file that changed a moment ago.
    */
-  async function countingGuesses(request: FastifyRequest, given: string, work: () => Promise<Caller>): Promise<Caller> {
-    const mark = createHash('sha256').update(given).digest('base64');
-    const [what, units] = knownNetworks.has(request.ip) ? ['guesses beside', 1] : ['guesses', UNPROVEN];
-    const giveBack = wereGood.has(mark) ? undefined : ofUnknown.take(`${what} ${networkOf(request.ip)}`, units);
-    try {
-      const caller = await work();
-      giveBack?.();
-      keepNewest(wereGood, mark, true, MOST_GOOD);
-      return caller;
-    } catch (error) {
-      wereGood.delete(mark);
-      throw error;
+  async function identify(request: FastifyRequest, given: string | undefined, isToDecode: boolean): Promise<Caller> {
+    const extras = isToDecode ? String(request.headers['authorization-extras'] ?? '') : '';
+    let why: Refusal = new TokenRefusal(given === undefined ? 'no_token' : 'unknown_token');
+    // An access token may be for another audience, or readable only by its issuer.
+    for (const token of [given ?? '', extras]) {
+      try {
+        const caller = await ofIssuer(token, isToDecode);
+        if (caller !== undefined) return caller;
+      } catch (error) {
+        if (!(error instanceof Refusal) || error.status >= 500) throw error;
+        why = error;
+      }
     }
+    // From an address of which a token was taken others may guess, too: it has ten times as many guesses.
+    const [what, units] = knownNetworks.has(request.ip) ? ['guesses beside', 1] : ['guesses', UNPROVEN];
+    const giveBack = ofUnknown.take(`${what} ${networkOf(request.ip)}`, units);
+    const caller = given === undefined ? undefined : ofGateway(given, tokens('now'));
+    if (caller === undefined) throw why;
+    giveBack();
+    return caller;
   }
 
   return {
@@ -162,10 +148,9 @@ export function createTokenCheck({
     async require(request, permission, options = {}) {
       const { besides = [], isToDecode = false } = options;
       const given = BEARER.exec(request.headers.authorization ?? '')?.[1];
-      const extras = isToDecode ? String(request.headers['authorization-extras'] ?? '') : '';
       const caller =
         (given === undefined ? undefined : ofGateway(given, tokens(), besides)) ??
-        (await countingGuesses(request, `${given} ${extras}`, () => identify(given, extras, isToDecode)));
+        (await identify(request, given, isToDecode));
       count(request, caller.name);
       request.caller = caller;
       if (mayOrder({ caller, permission }) !== 'yes') {

@@ -1,4 +1,12 @@
-import { createRemoteJWKSet, customFetch, errors, jwtVerify, type JWTPayload, type JWTVerifyGetKey } from 'jose';
+import {
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  errors,
+  jwtVerify,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+} from 'jose';
 import { z } from 'zod';
 import { isTrustedUrl, type OidcSettings } from '../../config/oidc.js';
 import { joinRoles, type Roles } from '../../protocol/permissions.js';
@@ -13,7 +21,10 @@ export interface OidcCaller {
 }
 
 export interface OidcCheck {
-  /** Whether a text has the form of such a token: nothing else is verified. */
+  /**
+   * Whether a text has the form of such a token, and names the issuer: nothing else is verified. Only such a text costs a
+   * check of its signature, and only if it names an algorithm and a key that may be.
+   */
   isToken(text: string): boolean;
   /**
    * @param isToDecode a token for any of the audiences suffices; elsewhere only the first one, for which a person has
@@ -77,7 +88,7 @@ export function createOidcCheck(
     }));
 
   return {
-    isToken: (text) => COMPACT.test(text),
+    isToken: (text) => COMPACT.test(text) && namedIssuer(text) === issuer,
     async verify(token, isToDecode = false) {
       const audience = isToDecode ? [...audiences] : audiences.slice(0, 1);
       const payload = await verified(token, audience, async (...asked) => (await keys())(...asked));
@@ -110,6 +121,15 @@ export function createOidcCheck(
       if (why === undefined) throw unavailable();
       throw new TokenRefusal('refused_token', why);
     }
+  }
+}
+
+/** As the token says, which anyone can write. */
+function namedIssuer(token: string): unknown {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
   }
 }
 
