@@ -148,6 +148,15 @@ export interface InboxStore extends UnprovenInbox, MatchingInbox {
   /** What these events say, and why they are trusted, by their ids: nothing is decrypted. */
   labelsOf(ids: readonly string[]): Promise<ReadonlyMap<string, Pick<InboxRow, 'status' | 'proof'>>>;
   list(query: InboxQuery): Promise<readonly InboxRow[]>;
+  /**
+   * Events, without their bodies, of the flows that this name started or was given: some may be another's since. Looks
+   * through some thousands of all events, since a name that has few of them could make each page a search of the whole inbox.
+   * `next` is `after` of the page that goes on, null at the end: a page may have less than its limit, and another one follow.
+   */
+  listOfName(
+    name: string,
+    query: Pick<InboxQuery, 'state' | 'after'> & { readonly limit: number },
+  ): Promise<{ readonly rows: readonly InboxRow[]; readonly next: string | null }>;
   /** Rows per state, for invariants and metrics; `repeats` sums the duplicates, `dropped` counts the deleted rows. */
   counts(): Promise<{
     readonly byState: Readonly<Record<InboxState, number>>;

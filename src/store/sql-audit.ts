@@ -197,11 +197,11 @@ export interface PageOfFlows {
 
 /**
  * A condition on a table's column `flow_id`; two parameters, both the name. By the index of the flow, which has few entries:
- * a name may have started any number.
+ * a name may have started any number. With the offset Postgres asks for each row, and never reads all entries at once.
  */
-export const BEGUN_BY = (table: 'proposals' | 'matters'): string => `EXISTS (SELECT 1 FROM audit
+export const BEGUN_BY = (table: 'proposals' | 'matters' | 'inbox'): string => `EXISTS (SELECT 1 FROM audit
   WHERE audit.flow_id = ${table}.flow_id AND ((audit.kind || '' = 'start' AND audit.actor || '' = ?)
-    OR (audit.kind || '' = 'give' AND audit.subject || '' = ?)))`;
+    OR (audit.kind || '' = 'give' AND audit.subject || '' = ?)) LIMIT 1 OFFSET 0)`;
 
 const isUnproven = (row: Row): boolean => row['means'] === 'unproven';
 

@@ -4,6 +4,7 @@ import type { InboxStore, Receipt } from './inbox.js';
 import { CAN_BE_SETTLED, inboxRowOf, newRowOf, placeOf, type StoredEvent } from './inbox-row.js';
 import { integer, text, turnOf, type SqlConnection, type Turn } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
+import { BEGUN_BY } from './sql-audit.js';
 import { createInboxLeases } from './sql-inbox-leases.js';
 import { createMatchingInbox } from './sql-inbox-matching.js';
 import { createUnprovenInbox } from './sql-inbox-unproven.js';
@@ -14,6 +15,8 @@ import { INBOX_STATES, type InboxRow, type InboxState, type ReceivedEvent } from
 const DEFAULT_LIMIT = 100;
 const PURGED_AT_ONCE = 500;
 const OPENED_AT_ONCE = 50;
+/** Events of every name that one page of a name's own is looked for among. */
+const LOOKED_THROUGH = 2_000;
 
 /** States of an untrusted event that its flow may have been shown. */
 const SHOWN = `'delivered', 'unverified', 'duplicate', 'late'`;
@@ -39,6 +42,16 @@ export function createSqlInbox(deps: {
   const { db, sealed, now } = deps;
   const toRow = (row: Row) => inboxRowOf(row as unknown as StoredEvent, sealed);
   const leases = createInboxLeases({ db, now, toRow, instance: randomUUID() });
+
+  const opened = async (stored: readonly Row[]): Promise<readonly InboxRow[]> => {
+    const found: InboxRow[] = [];
+    for (const row of stored) {
+      // Seals take some 50 µs each: other requests go on while a long list is opened.
+      if (found.length > 0 && found.length % OPENED_AT_ONCE === 0) await turnOfLoop();
+      found.push(toRow(row));
+    }
+    return found;
+  };
 
   /** The row of another event is in the way. */
   const noneOnConflict = (error: unknown): readonly StepResult[] => {
@@ -206,13 +219,23 @@ export function createSqlInbox(deps: {
       const sql = `SELECT ${bodies ? '*' : WITHOUT_BODY} FROM inbox ${where.length > 0 ? `WHERE ${where.join(' AND ')}` : ''}
                    ORDER BY seq DESC LIMIT ?`;
       const [found] = await db.read([{ sql, params: [...params, limit ?? DEFAULT_LIMIT] }]);
-      const opened: InboxRow[] = [];
-      for (const row of rows(found)) {
-        // Seals take some 50 µs each: other requests go on while a long list is opened.
-        if (opened.length > 0 && opened.length % OPENED_AT_ONCE === 0) await turnOfLoop();
-        opened.push(toRow(row));
-      }
-      return opened;
+      return opened(rows(found));
+    },
+
+    async listOfName(name, { state, limit, after }) {
+      const given = [state, after].filter((value) => value !== undefined);
+      const all = `FROM inbox WHERE ${state === undefined ? '' : 'state = ? AND'}
+                   seq < ${after === undefined ? Number.MAX_SAFE_INTEGER : '(SELECT seq FROM inbox WHERE id = ?)'}`;
+      const last = `${all} ORDER BY seq DESC LIMIT 1 OFFSET ${LOOKED_THROUGH - 1}`;
+      const own = `SELECT ${WITHOUT_BODY} ${all} AND seq >= COALESCE((SELECT seq ${last}), 0)
+                   AND ${BEGUN_BY('inbox')} ORDER BY seq DESC LIMIT ?`;
+      const [found, further] = await db.read([
+        { sql: own, params: [...given, ...given, name, name, limit] },
+        { sql: `SELECT id ${last}`, params: given },
+      ]);
+      const page = await opened(rows(found));
+      const lastRow = page.length === limit ? page.at(-1)?.id : rows(further).map((row) => text(row, 'id'))[0];
+      return { rows: page, next: lastRow ?? null };
     },
 
     async untrustedTaken(flowId, most) {

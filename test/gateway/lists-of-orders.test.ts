@@ -1,18 +1,20 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { inTurns } from '../../src/in-turns.js';
 import type { Answer } from '../harness/service.js';
 import { until } from '../harness/until.js';
-import { anEvent } from '../store/temporary-store.js';
+import { describeStores } from '../store/store-kinds.js';
+import { anEvent, makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
-const ROLES = { shop: 'flows', rival: 'flows', vic: 'viewer', ann: 'viewer', ben: 'viewer' } as const;
+const ROLES = { shop: 'flows', rival: 'flows', vic: 'viewer', ann: 'viewer', ben: 'viewer', cyn: 'viewer' } as const;
 type Name = keyof typeof ROLES;
 const secretOf = (name: string) => `secret-of-${name}-0123456789`;
 /** Of the rival: more than a page has, before those of the shop in each list. */
 const RIVALS = 260;
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 
-describe('a list of what waits for people', () => {
+describeStores('a list of the store', (kind) => {
+  let temporary: TemporaryStore;
   let tested: GatewayUnderTest;
   let monotonicMs = 0;
   const reads = { ofOneEvent: 0, ofLists: 0 };
@@ -26,7 +28,9 @@ describe('a list of what waits for people', () => {
   const all = [...flowsOf.rival, ...flowsOf.shop];
 
   beforeAll(async () => {
+    temporary = await makeTemporaryStore(kind);
     tested = await gatewayUnderTest({
+      storePath: temporary.runRoleUrl,
       temporalAddress: '127.0.0.1:1',
       env: {
         GATEWAY_TOKENS: Object.entries(ROLES)
@@ -43,9 +47,10 @@ describe('a list of what waits for people', () => {
           await wait(),
           matters.contradictedFlows(...asked)
         );
+        const list: typeof inbox.list = async (query) => (await wait(), inbox.list(query));
         return {
           ...store,
-          inbox: { ...inbox, get },
+          inbox: { ...inbox, get, list },
           matters: { ...matters, contradictedFlows },
           proposals: { ...proposals, open },
         };
@@ -62,7 +67,7 @@ describe('a list of what waits for people', () => {
     for (const [n, flowId] of all.entries()) {
       await proposals.propose({ ...order, flowId, id: `ord_${String(n).padStart(4, '0')}` }, 1_000_000);
     }
-    // The latest contradiction is the first one of the list.
+    // The latest contradiction, and event, is the first one of the list.
     for (const flowId of all.toReversed()) {
       const { id } = await inbox.receive(anEvent({ flowId, status: 'REFUNDED', proof: 'signature' }));
       const content = {
@@ -75,7 +80,10 @@ describe('a list of what waits for people', () => {
       await matters.open(`late_event_contradicts/${id}`, content);
     }
   });
-  afterAll(() => tested.close());
+  afterAll(async () => {
+    await tested.close();
+    await temporary.remove();
+  });
 
   const ask = async (name: Name, path: string) => {
     const answer = await fetch(tested.url + path, { headers: { authorization: `Bearer ${secretOf(name)}` } });
@@ -84,6 +92,7 @@ describe('a list of what waits for people', () => {
   const LISTS = [
     ['proposals', 'proposals'],
     ['contradictions', 'flows'],
+    ['events', 'events'],
   ] as const;
 
   /** Every page of it. */
@@ -117,7 +126,7 @@ describe('a list of what waits for people', () => {
 
   it.each(LISTS)('has no flow that was given to another name since: %s', async (list, member) => {
     const given = `onramp/given-of-${list}`;
-    const { audit, matters, proposals } = tested.store;
+    const { audit, inbox, matters, proposals } = tested.store;
     const start = {
       actor: 'shop',
       role: 'flows',
@@ -132,6 +141,7 @@ describe('a list of what waits for people', () => {
     if (list === 'proposals') await proposals.propose({ ...order, flowId: given, id }, 1_000_000);
     const content = { kind: 'late_event_contradicts', flowId: given, since: 'then' } as const;
     if (list === 'contradictions') await matters.open(`late_event_contradicts/${id}`, content);
+    if (list === 'events') await inbox.receive(anEvent({ flowId: given }));
     const has = async (name: Name) => (await pagesOf(name, list, member, 500)).flat().includes(given);
     expect([await has('shop'), await has('rival')]).toEqual([true, false]);
     await audit.append({ actor: 'root', means: 'token', kind: 'give', flowId: given, subject: 'rival' });
@@ -151,6 +161,7 @@ describe('a list of what waits for people', () => {
   it.each([
     ['proposals', 'ann'],
     ['contradictions', 'ben'],
+    ['events', 'cyn'],
   ] as const)('is charged as other lists are, by its full pages: %s', async (list, name) => {
     monotonicMs += 100_000;
     // Five full pages of 50 each, of 50 that a name may read at once.
@@ -162,6 +173,7 @@ describe('a list of what waits for people', () => {
   it.each([
     ['proposals', 'ann'],
     ['contradictions', 'ben'],
+    ['events', 'cyn'],
   ] as const)('counts as a list among the open requests of a name: %s', async (list, name) => {
     monotonicMs += 100_000;
     let go = () => {};

@@ -4,6 +4,7 @@ import type { InboxStore } from '../../src/store/inbox.js';
 import { createMatchingInbox } from '../../src/store/sql-inbox-matching.js';
 import type { Row } from '../../src/store/sql-message.js';
 import type { Store } from '../../src/store/store.js';
+import { createSqlInbox } from '../../src/store/sql-inbox.js';
 import { createUnprovenInbox } from '../../src/store/sql-inbox-unproven.js';
 import { readCosts } from './read-costs.js';
 import { describeStores } from './store-kinds.js';
@@ -279,6 +280,45 @@ describeStores('the inbox', (kind) => {
       expect(await createUnprovenInbox(db).dropUnproven({ before, atMost: 50, ofNoFlow: true })).toBe(1);
     });
     expect(costs.filter((cost) => Number(cost) > 1)).toEqual([]);
+  });
+
+  it('lists the events of the flows that a name began, reading only so many of all at a time', async () => {
+    const of = (actor: string, flowId: string) =>
+      ({ actor, role: 'flows', means: 'token', flowId, subject: `start of ${flowId}`, kind: 'start' }) as const;
+    await store.audit.append(of('shop', flow('mine')));
+    await store.audit.append(of('rival', flow('given')));
+    await store.audit.append({ actor: 'root', means: 'token', kind: 'give', flowId: flow('given'), subject: 'shop' });
+    const mine = [await receive({ flowId: flow('mine') }), await receive({ flowId: flow('given') })].toReversed();
+    const others = (name: string) =>
+      temporary.execute(`INSERT INTO inbox
+        (id, source, flow_id, came_to, came_trusted, content_hash, proof, state, received_at)
+        WITH RECURSIVE more(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM more WHERE n < 2500)
+        SELECT '${name} ' || n, 'webhook', 'other ' || n, '', 1, '${name} ' || n, 'signature', 'applied', 0 FROM more`);
+    await others('newer');
+    await temporary.execute(`INSERT INTO inbox (id, source, came_to, came_trusted, content_hash, state, received_at)
+      VALUES ('of no flow', 'webhook', '', 0, 'of no flow', 'unmatched', 0)`);
+    const newest = await receive({ flowId: flow('mine') });
+    const page = async (query: { limit: number; after?: string; state?: 'waiting' }, name = 'shop') => {
+      const { rows, next } = await inbox.listOfName(name, query);
+      return { ids: rows.map(({ id }) => id), next };
+    };
+    const first = await page({ limit: 2 });
+    expect(first).toEqual({ ids: [newest], next: expect.stringContaining('newer ') });
+    const second = await page({ limit: 2, after: first.next ?? '' });
+    expect(second).toEqual({ ids: mine, next: mine[1] });
+    expect(await page({ limit: 2, after: mine[1] ?? '' })).toEqual({ ids: [], next: null });
+    expect(await page({ limit: 2, state: 'waiting' })).toEqual({ ids: [newest, mine[0]], next: mine[0] });
+    // A first name may still see what it began: whose a flow is now is asked for each.
+    expect((await page({ limit: 5, state: 'waiting' }, 'rival')).ids).toEqual([mine[0]]);
+    if (kind === 'postgres') await temporary.execute('ANALYZE');
+    const costs = await readCosts(kind, temporary.place, /^$/, async (db) => {
+      const read = createSqlInbox({ db, sealed: undefined as never, now: temporary.clock.now });
+      await read.listOfName('nobody', { limit: 2 });
+    });
+    for (const cost of costs) {
+      if (kind === 'postgres') expect(cost).toBeLessThanOrEqual(2 * 2_000 + 10);
+      else expect(cost).not.toMatch(/SCAN (audit|inbox USING)|TEMP B-TREE/);
+    }
   });
 
   describe('matching', () => {

@@ -20,6 +20,7 @@ import { inTurns } from '../../in-turns.js';
 import { isReference } from '../http/flow-path.js';
 import type { Caller } from '../http/bearer-token.js';
 import type { MembersOf } from '../http/openapi.js';
+import { gatherPages } from '../http/rate-limit.js';
 import { settledOwners } from './start.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';
@@ -72,8 +73,6 @@ export const FlowList = z.object({
 const LIST_WITHIN_MS = 10_000;
 /** Of one list: each terminated flow is a question to Temporal, and reads of the store. */
 const ASKED_AT_ONCE = 4;
-/** A filter may leave little of each page of the server: after this many pages, the rest is for the next request. */
-const MOST_PAGES = 20;
 
 /**
  * `GET /flows`: newest first, from Temporal's visibility, which lags by a second or so. Who may see only their own gets
@@ -93,24 +92,14 @@ async function pageOf(
   const isForAll = deps.tokens.owners.isForAll(caller, 'view');
   const nextPage = (conditions: string, size: number, from: string | null): Promise<ServerPage> =>
     isForAll ? serverPage(deps, conditions, size, from) : ownPage(deps, caller.name, conditions, size, from);
-  const flows: ListedFlow[] = [];
-  let next: string | null = after ?? null;
-  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
-    try {
-      deps.takePage(caller.name);
-    } catch (error) {
-      // The caller goes on from the last page that there was.
-      if (pages > 0) break;
-      throw error;
-    }
+  const { found, next } = await gatherPages(wanted.limit, after ?? null, async (most, from) => {
+    deps.takePage(caller.name);
     // Never more than fits: every flow of a page is either listed, or left out for good.
-    const page: ServerPage = await nextPage(visibilityQuery(wanted), wanted.limit - flows.length, next);
-    const listed = await inTurns(page.found, ASKED_AT_ONCE, (found) => flowOfRow(deps, found, wanted));
-    flows.push(...listed.filter((flow) => flow !== undefined));
-    next = page.next;
-    if (next === null || flows.length >= wanted.limit) break;
-  }
-  return { flows: await withMarks(deps, flows), next };
+    const page = await nextPage(visibilityQuery(wanted), most, from);
+    const listed = await inTurns(page.found, ASKED_AT_ONCE, (one) => flowOfRow(deps, one, wanted));
+    return { found: listed.filter((flow) => flow !== undefined), next: page.next };
+  });
+  return { flows: await withMarks(deps, found), next };
 }
 
 /** What a person must see at once: orders that wait for a second person, and contradictions. */

@@ -77,7 +77,7 @@ export function keepNewest<Name, Value>(map: Map<Name, Value>, name: Name, value
 export type TakePages = (name: string, pages?: number) => (unused: number) => void;
 
 /** Of a stored list: what a caller gets who asks for no number. */
-const ROWS_OF_A_PAGE = 50;
+export const ROWS_OF_A_PAGE = 50;
 
 /**
  * Long lists cost more than most requests: those who read them must leave room for others, and for the counts of
@@ -121,6 +121,38 @@ export async function readCharged<Row>(
   } finally {
     giveBack(asked - Math.floor(found.length / ROWS_OF_A_PAGE));
   }
+}
+
+/** A filter may leave little of each page: after so many, the rest is for the next request. */
+const MOST_PAGES = 20;
+
+/**
+ * Reads one page after another until so many rows are found. If the caller may read no more, it goes on from the last page
+ * that there was.
+ * @param read reads at most so many rows from there on, and charges for it
+ */
+export async function gatherPages<Row>(
+  limit: number,
+  from: string | null,
+  read: (
+    most: number,
+    from: string | null,
+  ) => Promise<{ readonly found: readonly Row[]; readonly next: string | null }>,
+): Promise<{ readonly found: readonly Row[]; readonly next: string | null }> {
+  const found: Row[] = [];
+  let next = from;
+  for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+    try {
+      const page = await read(limit - found.length, next);
+      found.push(...page.found);
+      next = page.next;
+    } catch (error) {
+      if (pages > 0 && error instanceof Refusal && error.status === 429) break;
+      throw error;
+    }
+    if (next === null || found.length >= limit) break;
+  }
+  return { found, next };
 }
 
 /** The name of an address for a limit: of IPv6 its /64, which is one subscriber's, of IPv4 all of it. */
