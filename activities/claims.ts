@@ -95,6 +95,7 @@ export function createClaimActivities(deps: ActivityDeps) {
         const key = keyOf(deps, order);
         if ((await claims.orderSendAgain(key, deps.newOwner(), order.order, order)).isDone) return true;
         const claim = await claims.get(key);
+        // Reserved for the send that this order, or another one, has ordered, and that was not made yet.
         if (claim !== undefined) return claim.phase === 'reserved';
         // No claim in the flow's own epoch: nothing was ever sent, and the next submit is the first one.
         if (order.pin.epoch === epoch) return true;

@@ -2,7 +2,7 @@ import type { Cause } from '../src/protocol/causes.js';
 import type { ClaimState } from '../src/protocol/claim-table.js';
 import type { ClaimSays, Repeat } from '../src/protocol/decisions.js';
 import { claimSays } from '../src/protocol/claim-says.js';
-import { NOT_CLOSED } from '../src/protocol/legal-orders.js';
+import { NOT_CLOSED, ORDERED_BEFORE } from '../src/protocol/legal-orders.js';
 import { openedIdOf } from '../src/protocol/events.js';
 import { NEVER_RESERVED, sameFingerprint } from '../src/protocol/fingerprint.js';
 import type { FlowEvent } from '../src/protocol/messages.js';
@@ -20,6 +20,12 @@ import { voidAll } from './void-all.js';
 /** What a transaction on a claim answers, in the words of the flow. */
 export interface ClaimAnswer extends Pick<ClaimState, 'sent'> {
   readonly claim: ClaimSays;
+}
+
+export interface AnotherSend extends ClaimAnswer {
+  readonly isTaken: boolean;
+  /** Why it was not taken, if that is not the claim's state. */
+  readonly why?: Cause;
 }
 
 export interface FlowChecked {
@@ -98,9 +104,10 @@ export function createEngineActivities(deps: ActivityDeps) {
     },
 
     /** Opens a claim in `sending` for another send. `isTaken`: the next send may be made, also if none was ever marked. */
-    async orderAnotherSend(order: PostOrdered): Promise<ClaimAnswer & { readonly isTaken: boolean }> {
+    async orderAnotherSend(order: PostOrdered): Promise<AnotherSend> {
       const isTaken = await claimSteps.orderSendAgain(order);
-      return { isTaken, ...(await answerOf(order)) };
+      const answer = { isTaken, ...(await answerOf(order)) };
+      return isTaken || !(await wasCarriedOut(deps, order)) ? answer : { ...answer, why: ORDERED_BEFORE };
     },
 
     /** Takes an ordered send back: from then on nothing is sent under the claim. */
@@ -149,6 +156,13 @@ async function unknownTo(deps: ActivityDeps, { flowId, claims: known }: VoidOrde
   return Object.fromEntries(
     others.map(({ operation, reference, fingerprint }) => [operation, { ...first, operation, reference, fingerprint }]),
   );
+}
+
+/** In an earlier run of the flow: Temporal applies an update again if the flow is reset to before it. */
+async function wasCarriedOut(deps: ActivityDeps, order: PostOrdered): Promise<boolean> {
+  const { id } = order.order;
+  const before = id === undefined ? [] : await storing(() => deps.store.claims.orders(keyOf(deps, order)));
+  return before.some((one) => one.id === id);
 }
 
 async function claimAnswerOf(deps: ActivityDeps, ref: ClaimRef): Promise<ClaimAnswer> {

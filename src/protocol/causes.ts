@@ -26,6 +26,7 @@ export const CAUSE_CODES = [
   'no_refund_owed',
   'invoice_can_still_be_paid',
   'other_order_under_way',
+  'ordered_before',
   'too_many_orders',
   'store_unavailable',
   'inbox_not_read',

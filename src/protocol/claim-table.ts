@@ -16,6 +16,8 @@ export interface ClaimFacts {
   readonly owner: string;
   /** Another send was ordered, so an earlier one may have been executed. */
   readonly ordered: boolean;
+  /** Ids of the persons' orders by which it was ordered: each does so once for ever. */
+  readonly orderIds: readonly string[];
   /** The last order took another send back. */
   readonly heldBack: boolean;
   /** A person has decided how its flow ended. */
@@ -32,6 +34,7 @@ export const NO_CLAIM: ClaimFacts = {
   phase: 'absent',
   owner: '',
   ordered: false,
+  orderIds: [],
   heldBack: false,
   closed: false,
   refusal: false,
@@ -62,6 +65,8 @@ export interface By {
   readonly owner?: string;
   /** The inbox, read in the same transaction, forbids it. @default false */
   readonly guarded?: boolean;
+  /** Id of the order by which a person sends it again. @default no person ordered it */
+  readonly orderId?: string;
   /** A claim that went to `sending` less than this ago may be under way. @default 0 */
   readonly windowMs?: number;
   /** When the order was given: a claim that went to `sending` later is another POST. @default none is */
@@ -89,6 +94,9 @@ const mayBeHandedBack = (claim: ClaimFacts, by: By): boolean =>
 /** No POST of it can be under way. */
 const isSettled = ({ phase, sentAtMs }: ClaimFacts, { nowMs, windowMs = 0, sentUntilMs = nowMs }: By): boolean =>
   phase !== 'sending' || (sentAtMs ?? 0) <= Math.min(nowMs - windowMs, sentUntilMs);
+/** Temporal applies an order again if its flow is reset to before it. */
+const wasOrderedBy = ({ orderIds }: ClaimFacts, { orderId }: By): boolean =>
+  orderId !== undefined && orderIds.includes(orderId);
 /** Of a claim that is absent or reserved. */
 const wasNeverExecuted = ({ ordered, turnedAway: count }: ClaimFacts, { turnedAway = 0 }: By): boolean =>
   !ordered && count <= turnedAway;
@@ -137,8 +145,14 @@ export const CLAIMS = {
   orderAgain: [
     {
       to: { sending: 'reserved' },
-      onlyIf: (claim, by) => !claim.closed && !isOwn(claim, by) && isSettled(claim, by),
-      also: (_, { owner = '' }) => ({ owner, ordered: true, heldBack: false, refusal: false }),
+      onlyIf: (claim, by) => !claim.closed && !isOwn(claim, by) && isSettled(claim, by) && !wasOrderedBy(claim, by),
+      also: ({ orderIds }, { owner = '', orderId }) => ({
+        owner,
+        ordered: true,
+        orderIds: orderId === undefined ? orderIds : [...orderIds, orderId],
+        heldBack: false,
+        refusal: false,
+      }),
     },
   ],
   /** Another send is off, also one that a later attempt would make. */

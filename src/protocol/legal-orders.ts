@@ -82,6 +82,12 @@ const HAS = {
   refunded: 'was refunded',
 } as const satisfies Record<Ending, string>;
 
+/** Why an order to send again opened no claim, though the claim could be opened. */
+export const ORDERED_BEFORE: Cause = {
+  code: 'ordered_before',
+  text: 'it was sent again by this very order before the flow was reset: look at what became of that, and order anew',
+};
+
 /** Why a person's last word closed no claim, by what the store found. */
 export const NOT_CLOSED = {
   contradicted: {

@@ -66,6 +66,8 @@ export interface UnsentClaim {
 export interface ClaimOrder {
   readonly actor: string;
   readonly note: string;
+  /** Of an order to send again: it is carried out once for ever. @default it is the setting's, and no person's */
+  readonly id?: string;
 }
 
 /** The result of an attempt's request for the right to send. */
@@ -222,7 +224,7 @@ export interface ClaimStore {
   /**
    * A person orders that an unknown POST is sent again: the only transition `sending → reserved(newOwner)`, recorded in
    * the same transaction. Not done if the claim is not in `sending`, or lately, if a person has decided how its flow ended,
-   * or if the owner is not a new one.
+   * if the owner is not a new one, or if an order of the same id was carried out before.
    */
   orderSendAgain(key: ClaimKey, newOwner: string, order: ClaimOrder, lately?: SentLately): Promise<Changed>;
 

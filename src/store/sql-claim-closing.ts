@@ -28,8 +28,8 @@ const ALWAYS: Condition = { sql: 'true', params: [] };
 /** Of a claim that is reserved: nothing left, or the service turned away all that did, and no more than are known. */
 const NEVER_EXECUTED = `${SENDS_ORDERED} = 0 AND claims.turned_away <= ?`;
 interface ClaimClosing extends Pick<ClaimStore, 'recordDecision' | 'voidUnsent' | 'closeByOrder'> {
-  /** Records a person's order about a claim, if it is there and the condition holds. */
-  order(key: ClaimKey, action: string, order: ClaimOrder, onlyIf?: Condition): Step;
+  /** Records a person's order about a claim, if it is there and the condition holds. @param note the sealed one */
+  order(key: ClaimKey, action: string, order: ClaimOrder, onlyIf?: Condition, note?: SqlValue): Step;
 }
 
 /** How claims are closed to further sends. */
@@ -45,10 +45,16 @@ export function createClaimClosing(deps: {
 }): ClaimClosing {
   const { db, write, changed, latestSent, seal, sealed, now, guard } = deps;
 
-  const order: ClaimClosing['order'] = (key, action, { actor, note }, onlyIf = ALWAYS) => ({
-    sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, at)
-          SELECT account, operation, reference, ?, ?, ?, ? FROM claims WHERE ${OF_KEY} AND ${onlyIf.sql}`,
-    params: [action, actor, seal(key, 'note', note), now(), ...values(key), ...onlyIf.params],
+  const order: ClaimClosing['order'] = (
+    key,
+    action,
+    { actor, note, id = null },
+    onlyIf = ALWAYS,
+    sealedNote = seal(key, 'note', note),
+  ) => ({
+    sql: `INSERT INTO claim_orders (account, operation, reference, action, actor, note, order_id, at)
+          SELECT account, operation, reference, ?, ?, ?, ?, ? FROM claims WHERE ${OF_KEY} AND ${onlyIf.sql}`,
+    params: [action, actor, sealedNote, id, now(), ...values(key), ...onlyIf.params],
   });
 
   /** Another send is off: a later attempt, by a reset in the UI, must not send. What was sent, was sent when it was. */

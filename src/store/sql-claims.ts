@@ -22,6 +22,7 @@ import {
   CAN_BE_TAKEN_OVER,
   ENDED_BY_ORDER,
   LAST_WORDS,
+  WAS_RECORDED,
 } from './claim-steps.js';
 import { createClaimClosing } from './sql-claim-closing.js';
 import { guardSql, waitsToBeMatched } from './sql-guard.js';
@@ -195,16 +196,14 @@ export function createSqlClaims(deps: {
 
     // The old owner may still wake up and call `release`: it must not be taken for the new one.
     orderSendAgain(key, newOwner, given, lately = {}) {
-      const sentUntilMs = latestSent(lately);
+      const note = seal(key, 'note', given.note);
+      const onlyIf = { sql: CAN_BE_SENT_AGAIN, params: [newOwner, latestSent(lately), given.id ?? null] };
       return changed(key, [
-        closing.order(key, 'send-again', given, {
-          params: [newOwner, sentUntilMs],
-          sql: CAN_BE_SENT_AGAIN,
-        }),
+        closing.order(key, 'send-again', given, onlyIf, note),
         {
           sql: `UPDATE claims SET phase = 'reserved', owner = ?, reserved_at = ?, rejection = NULL, kept = NULL
-                WHERE ${OF_KEY} AND ${CAN_BE_SENT_AGAIN}`,
-          params: [newOwner, now(), ...values(key), newOwner, sentUntilMs],
+                WHERE ${OF_KEY} AND ${WAS_RECORDED}`,
+          params: [newOwner, now(), ...values(key), note],
         },
       ]);
     },
@@ -238,12 +237,13 @@ export function createSqlClaims(deps: {
     },
 
     async orders(key) {
-      const sql = `SELECT action, actor, note, at FROM claim_orders WHERE ${OF_KEY} ORDER BY seq`;
+      const sql = `SELECT action, actor, note, order_id, at FROM claim_orders WHERE ${OF_KEY} ORDER BY seq`;
       const [found] = await db.read([{ sql, params: values(key) }]);
       return (found?.rows ?? []).map((row) => ({
         action: text(row, 'action'),
         actor: text(row, 'actor'),
         note: (tolerant.open(placeOf(key, 'note'), row['note'] as SqlBlob) ?? '(it cannot be decrypted)') as string,
+        ...(row['order_id'] === null ? {} : { id: text(row, 'order_id') }),
         at: new Date(integer(row, 'at')).toISOString(),
       }));
     },

@@ -1,5 +1,6 @@
 import { closedByOrder, isInTheWay, NO_CLAIM, voidedAll, type ClaimFacts } from '../../src/protocol/claim-table.js';
 import type { LookupSays } from '../../src/protocol/decisions.js';
+import { ORDERED_BEFORE } from '../../src/protocol/legal-orders.js';
 import type { PaidResult, Result, Step } from '../../workflows/engine/known.js';
 import { DEPOSIT_ANSWER, eventOf, QUOTE } from './bridge.js';
 import type { Here } from './here.js';
@@ -110,6 +111,10 @@ export function stepMoves(here: Here, step: Step): void {
       calm(`another send is ordered: ${isTaken ? 'taken' : 'not taken'}`, () =>
         finish({ of: 'order-send', isTaken, ...claimReading(next.post.claim) }, next),
       );
+      if (isMore && step.order !== undefined)
+        fault('the order was carried out before a reset: not taken', () =>
+          finish({ of: 'order-send', isTaken: false, why: ORDERED_BEFORE, ...claimReading(w.post.claim) }),
+        );
       fault('the store does not answer: another send was ordered all the same', () => noAnswer(next));
       return fault('the store is away: no other send was ordered', () => noAnswer());
     }

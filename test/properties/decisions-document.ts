@@ -207,7 +207,7 @@ const DEMANDS: Readonly<Record<Operation, string>> = {
   reject: 'its owner',
   noteRefusal: 'its owner',
   confirmRefusal: 'a refusal was noted, and no event came',
-  orderAgain: 'another owner, no last word, its POST cannot be under way',
+  orderAgain: 'another owner, no last word, its POST cannot be under way; an order that did not do so before',
   holdBack: 'a repeat, if it is reserved; otherwise the order is only kept',
   void: 'nothing of it was executed',
   close: 'its POST cannot be under way',

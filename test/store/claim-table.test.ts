@@ -27,6 +27,7 @@ const WINDOW_MS = 1_000;
 const LONG_AGO_MS = 10_000;
 const LATELY_MS = 500;
 const [FREE, GUARDED] = ['crypto-send/free', 'crypto-send/guarded'];
+const ORDER_ID = 'an-update';
 const order = { actor: 'ada', note: 'looked into it' };
 const attemptOf = (key: ClaimKey) => ({ flowId: `crypto-send/${key.reference}`, fingerprint: 'f' });
 const keyOf = (reference: string): ClaimKey => ({ account: ACCOUNT, operation: OPERATION, reference });
@@ -42,7 +43,8 @@ function everyClaim(nowMs: number): readonly ClaimFacts[] {
           (isOpen ? flags : [false]).flatMap((heldBack) =>
             (isOpen ? [0, 1] : [0]).flatMap((turnedAway) =>
               timesOf(phase, ordered, nowMs).map((sentAtMs) => {
-                return { phase, owner: 'a', ordered, heldBack, closed, refusal, turnedAway, sentAtMs };
+                const orderIds = ordered ? [ORDER_ID] : [];
+                return { phase, owner: 'a', ordered, orderIds, heldBack, closed, refusal, turnedAway, sentAtMs };
               }),
             ),
           ),
@@ -68,7 +70,9 @@ function everyBy(operation: Operation, nowMs: number): readonly By[] {
     case 'mark':
       return owners.flatMap((by) => flags.map((guarded) => ({ ...by, guarded })));
     case 'orderAgain':
-      return owners.flatMap((by) => [by, { ...by, windowMs: WINDOW_MS }, { ...by, sentUntilMs: nowMs - WINDOW_MS }]);
+      return owners
+        .flatMap((by) => [by, { ...by, windowMs: WINDOW_MS }, { ...by, sentUntilMs: nowMs - WINDOW_MS }])
+        .flatMap((by) => [by, { ...by, orderId: ORDER_ID }, { ...by, orderId: 'another-update' }]);
     case 'close':
       return [{ nowMs }, { nowMs, windowMs: WINDOW_MS }, { nowMs, sentUntilMs: nowMs - WINDOW_MS }];
     case 'confirmRefusal':
@@ -125,7 +129,7 @@ async function byStore(claims: ClaimStore, key: ClaimKey, operation: Operation, 
     case 'confirmRefusal':
       return claims.confirmRefusal(key, { ...guard, orUntrusted: true });
     case 'orderAgain':
-      return claims.orderSendAgain(key, owner, order, by);
+      return claims.orderSendAgain(key, owner, by.orderId === undefined ? order : { ...order, id: by.orderId }, by);
     case 'holdBack':
       return claims.recordDecision(key, 'held-back', order);
     case 'void':
@@ -182,25 +186,39 @@ describeStores('the table of claims, and the SQL of the store', (kind) => {
       'account, operation, reference, phase, owner, flow_id, fingerprint, reserved_at, sending_at, turned_away, answer, rejection',
       rows,
     );
-    const orders = there.flatMap(([reference, { ordered, closed, heldBack }]) =>
-      [ordered && 'send-again', closed && 'mark-failed', heldBack && 'held-back']
-        .filter((action) => action !== false)
-        .map((action) => {
-          const note = blob(keyOf(reference), 'note', 'before');
-          return `('${ACCOUNT}', '${OPERATION}', '${reference}', '${action}', 'eve', ${note}, 0)`;
-        }),
+    const orders = there.flatMap(
+      ([
+        reference,
+        {
+          ordered,
+          orderIds: [orderId],
+          closed,
+          heldBack,
+        },
+      ]) =>
+        [ordered && 'send-again', closed && 'mark-failed', heldBack && 'held-back']
+          .filter((action) => action !== false)
+          .map((action) => {
+            const note = blob(keyOf(reference), 'note', 'before');
+            const id = action === 'send-again' && orderId !== undefined ? `'${orderId}'` : 'NULL';
+            return `('${ACCOUNT}', '${OPERATION}', '${reference}', '${action}', 'eve', ${note}, ${id}, 0)`;
+          }),
     );
-    await inserted('claim_orders', 'account, operation, reference, action, actor, note, at', orders);
+    await inserted('claim_orders', 'account, operation, reference, action, actor, note, order_id, at', orders);
   };
 
   /** All claims whose reference begins so, as the table sees them. */
   const found = async (prefix: string): Promise<ReadonlyMap<string, ClaimFacts>> => {
     const of = (select: string) => `(SELECT ${select} FROM claim_orders o
       WHERE o.account = '${ACCOUNT}' AND o.operation = '${OPERATION}' AND o.reference = claims.reference`;
+    // In the order of their rows, which both databases keep here.
+    const idsJoined =
+      kind === 'libsql' ? `GROUP_CONCAT(o.order_id, ' ')` : `STRING_AGG(o.order_id, ' ' ORDER BY o.seq)`;
     const rows = await temporary.execute(
       `SELECT reference, phase, owner, turned_away, sending_at,
          CASE WHEN rejection IS NULL THEN 0 ELSE 1 END AS refusal,
          ${of('COUNT(*)')} AND o.action = 'send-again') AS sends,
+         ${of(idsJoined)}) AS order_ids,
          ${of('COUNT(*)')} AND o.action NOT IN ('send-again', 'held-back')) AS words,
          COALESCE(${of('o.action')} ORDER BY o.seq DESC LIMIT 1), '') AS last
        FROM claims WHERE reference LIKE '${prefix}%'`,
@@ -212,6 +230,7 @@ describeStores('the table of claims, and the SQL of the store', (kind) => {
           phase: row['phase'] as Phase,
           owner: String(row['owner']),
           ordered: Number(row['sends']) > 0,
+          orderIds: idsIn(row['order_ids']),
           heldBack: row['last'] === 'held-back',
           closed: Number(row['words']) > 0,
           refusal: Number(row['refusal']) > 0,
@@ -221,6 +240,8 @@ describeStores('the table of claims, and the SQL of the store', (kind) => {
       ]),
     );
   };
+
+  const idsIn = (joined: unknown): readonly string[] => (typeof joined === 'string' ? joined.split(' ') : []);
 
   interface Case {
     readonly operation: Operation;

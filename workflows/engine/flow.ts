@@ -3,6 +3,7 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
+  currentUpdateInfo,
   setCurrentDetails,
   setHandler,
   sleep,
@@ -174,7 +175,8 @@ async function runFlow(plan: Plan, rawInput: unknown, carried: Carried | undefin
   }
 
   const newOrder = (action: Action, { actor, note = '' }: PersonOrder, more: Partial<NewOrder> = {}): NewOrder => ({
-    id: uuid4(),
+    // After a reset Temporal applies an update again, under the same id. A cancel in the UI is none.
+    id: currentUpdateInfo()?.id ?? uuid4(),
     action,
     actor,
     note,

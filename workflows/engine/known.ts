@@ -193,6 +193,7 @@ export interface Event {
 export type Action = ParkAction | 'cancel' | 'refund-invoice' | 'pay' | 'approve-quote';
 
 export interface Order {
+  /** Of its update: it is carried out once for ever, also if Temporal applies it again after a reset. */
   readonly id: string;
   readonly action: Action;
   readonly actor: string;
@@ -363,7 +364,7 @@ export type Result =
       readonly refs?: Readonly<Record<string, ClaimRef>>;
     }
   | { readonly of: 'write-answer' }
-  | ({ readonly of: 'order-send'; readonly isTaken: boolean } & ClaimReading)
+  | ({ readonly of: 'order-send'; readonly isTaken: boolean; readonly why?: Cause } & ClaimReading)
   | ({ readonly of: 'take-back' } & ClaimReading)
   | ({ readonly of: 'close' } & ClaimReading)
   | { readonly of: 'last-word'; readonly isClosed: boolean; readonly why: Cause | null }

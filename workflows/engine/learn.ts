@@ -416,8 +416,8 @@ function wroteAnswer(known: Known, name: string): Known {
 }
 
 function orderedSend(known: Known, step: Step, result: Extract<Result, { of: 'order-send' }>): Known {
-  const { isTaken, claim, sent: sentBefore } = result;
-  const next = withOrder(known, step.order, { result: isTaken ? 'taken' : 'not-taken' });
+  const { isTaken, claim, sent: sentBefore, why = null } = result;
+  const next = withOrder(known, step.order, { result: isTaken ? 'taken' : 'not-taken', why });
   if (!isTaken) return inNewTurn(withRequest(next, step.request, { repeat: 'unknown' }));
   const before = known.requests[step.request];
   // Meanwhile it was shown that the service has it: the order is taken back, and what was shown stays.

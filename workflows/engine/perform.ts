@@ -370,10 +370,10 @@ function orderOf(known: Known, step: Step) {
 }
 
 async function orderSend(context: Context, step: Step, known: Known): Promise<Result> {
-  const taken = await acts(context, STORE, 'Order another send', STORE_PATIENCE_MS).orderAnotherSend(
-    orderOf(known, step),
-  );
-  return { of: 'order-send', ...taken };
+  const { order, ...about } = orderOf(known, step);
+  const once = step.order === undefined ? order : { ...order, id: step.order };
+  const store = acts(context, STORE, 'Order another send', STORE_PATIENCE_MS);
+  return { of: 'order-send', ...(await store.orderAnotherSend({ ...about, order: once })) };
 }
 
 async function takeBack(context: Context, step: Step, known: Known): Promise<Result> {

@@ -38,9 +38,13 @@ const claims = [
      action TEXT NOT NULL,
      actor TEXT NOT NULL,
      note BLOB NOT NULL,
+     -- of a person's order to send again: it is carried out once, also if Temporal applies it again after a reset
+     order_id TEXT,
      at INTEGER NOT NULL
    ) STRICT`,
   `CREATE INDEX orders_of_claim ON claim_orders (account, operation, reference, seq)`,
+  `CREATE UNIQUE INDEX orders_once ON claim_orders (account, operation, reference, order_id)
+     WHERE order_id IS NOT NULL`,
 ];
 
 /** Entries are never changed; only replacing a payload key may seal the details again, or erase them. */

@@ -37,9 +37,13 @@ const claims = [
      action TEXT NOT NULL,
      actor TEXT NOT NULL,
      note BYTEA NOT NULL,
+     -- of a person's order to send again: it is carried out once, also if Temporal applies it again after a reset
+     order_id TEXT,
      at BIGINT NOT NULL
    )`,
   `CREATE INDEX orders_of_claim ON claim_orders (account, operation, reference, seq)`,
+  `CREATE UNIQUE INDEX orders_once ON claim_orders (account, operation, reference, order_id)
+     WHERE order_id IS NOT NULL`,
   // One row for each transaction that must not happen twice, kept as long as its outcome may be read back.
   `CREATE TABLE commits (id TEXT PRIMARY KEY, at BIGINT NOT NULL)`,
 ];
