@@ -17,7 +17,7 @@ import type { ActivityDeps } from './deps.js';
 import { storing } from './failures.js';
 import { EVENT_CAME, postSays, rejectionOf } from './outcome-of-error.js';
 import { lookupOfPaid } from './status-lookups.js';
-import { sendTimer, untilNextMissOfAnswered } from './timing.js';
+import { sendTimer, untilNextMiss } from './timing.js';
 import type { ClaimRef, PaidReading } from './types.js';
 
 export interface Submission<Request> {
@@ -155,7 +155,7 @@ async function reserve<Request>(sending: Sending<Request>): Promise<Heard> {
 /** An earlier send may have been executed. */
 async function lookBefore<Request>(sending: Sending<Request>, { misses }: Attempt): Promise<LookupSays> {
   const { deps, submission } = sending;
-  if (misses > 0) await untilNextMissOfAnswered(deps, submission.timeScale ?? 1);
+  if (misses > 0) await untilNextMiss(deps, submission.timeScale ?? 1);
   const found = await submission.lookUp?.();
   sending.answer = found?.answer;
   return (sending.looked = found?.lookup ?? 'no-lookup');
@@ -164,7 +164,7 @@ async function lookBefore<Request>(sending: Sending<Request>, { misses }: Attemp
 /** Whether a refused POST is shown. A payment that others can make, too, may be shown as theirs. */
 async function lookAfter<Request>(sending: Sending<Request>, { misses }: Attempt): Promise<LookupSays> {
   const { lookUp, lookUpFirst, timeScale = 1 } = sending.submission;
-  if (misses > 0) await untilNextMissOfAnswered(sending.deps, timeScale);
+  if (misses > 0) await untilNextMiss(sending.deps, timeScale);
   const ask = async (): Promise<LookupSays> =>
     lookUpFirst === undefined ? ((await lookUp?.())?.lookup ?? 'no-lookup') : lookupOfPaid(await lookUpFirst());
   return (sending.looked = await ask().catch(() => 'cannot-tell' as const));

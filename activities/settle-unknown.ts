@@ -21,8 +21,10 @@ export interface PostQuestion {
 }
 
 export interface SettleOrder extends PostQuestion {
-  /** Already scaled, ms. */
+  /** How long to ask until it is an answer that nothing was learnt. Already scaled, ms. */
   readonly windowMs: number;
+  /** How long the lookup must find nothing until that counts, however long was asked before. Already scaled, ms. */
+  readonly confirmMs: number;
   readonly timeScale: number;
   /** A person has been asked: poll slowly, and do not report what the person was shown. */
   readonly parkedWith?: LookupSays;
@@ -37,18 +39,21 @@ export function createSettleActivities(deps: ActivityDeps) {
      * lookup, if the contract has one. The server retries this until the outcome is known, or the window is over.
      */
     async settleUnknown(order: SettleOrder): Promise<PostReading> {
-      const { windowMs, timeScale, parkedWith } = order;
+      const { windowMs, confirmMs, timeScale, parkedWith = 'cannot-tell' } = order;
+      // That the lookup could not be asked is not so any more; everything else that a person was shown stands.
+      const isNews = parkedWith === 'cannot-tell';
       for (let miss = 1; ; miss += 1) {
         const found = asSent(await readPost(deps, order));
         if (hasChanged(found, order)) return found;
         const isAbsent = found.lookup === 'absent';
-        const isInterrupted = missingForMs(isAbsent) < windowMs && isAbsent;
+        const isConfirmed = missingForMs(isAbsent) >= confirmMs && isAbsent;
         // After an outage the window begins anew, once: the flow does not wait for ever.
-        if (elapsedMs() < (isInterrupted ? 2 : 1) * windowMs) {
-          throw notYet('nothing found so far', nextTurnMs(timeScale, parkedWith !== undefined));
+        const mostMs = isConfirmed && isNews ? 0 : windowMs + (isAbsent && !isConfirmed ? confirmMs : 0);
+        if (elapsedMs() < mostMs) {
+          throw notYet('nothing found so far', nextTurnMs(timeScale, order.parkedWith !== undefined));
         }
-        if (isInterrupted) return { ...found, lookup: 'cannot-tell', why: INTERRUPTED };
         if (!isAbsent) return found;
+        if (!isConfirmed) return { ...found, lookup: 'cannot-tell', why: INTERRUPTED };
         if (miss >= MISSES) return (await fromRefusal(deps, order)) ?? found;
         await untilNextMiss(deps, timeScale);
       }

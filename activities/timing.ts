@@ -11,24 +11,17 @@ const CADENCE_MS: readonly number[] = [2_000, 5_000, 15_000, 60_000, 300_000];
 const PARKED_CADENCE_MS: readonly number[] = [15_000, 60_000, 300_000, 900_000, 3_600_000];
 const TURNS_PER_STEP = 4;
 
-/** Misses in a row until "not found" counts: a single one may come from a lagging replica. */
+/** Misses in a row, over ten seconds, until "not found" counts: a single one may come from a lagging replica. */
 export const MISSES = 3;
-const BETWEEN_MISSES_MS = 2_000;
+const BETWEEN_MISSES_MS = 5_000;
 
 export function untilNextMiss({ clock }: Pick<ActivityDeps, 'clock'>, timeScale: number): Promise<void> {
   return pause(clock ?? systemClock, Math.max(20, BETWEEN_MISSES_MS * timeScale));
 }
 
-/** Of a POST that the service has answered: three misses over ten seconds. The whole window is for lost answers. */
-const BETWEEN_MISSES_OF_ANSWERED_MS = 5_000;
-
-export function untilNextMissOfAnswered({ clock }: Pick<ActivityDeps, 'clock'>, timeScale: number): Promise<void> {
-  return pause(clock ?? systemClock, Math.max(20, BETWEEN_MISSES_OF_ANSWERED_MS * timeScale));
-}
-
 /**
  * What the lookup says of a POST that the service says it did not execute: asked until it has said "absent" several times,
- * or anything else.
+ * or anything else. The whole window is for lost answers.
  */
 export async function absentForLong<Says extends string>(
   deps: Pick<ActivityDeps, 'clock'>,
@@ -38,7 +31,7 @@ export async function absentForLong<Says extends string>(
   for (let miss = 1; ; miss += 1) {
     const says = await ask();
     if (says !== 'absent' || miss === MISSES_OF_ANSWERED) return says;
-    await untilNextMissOfAnswered(deps, timeScale);
+    await untilNextMiss(deps, timeScale);
   }
 }
 

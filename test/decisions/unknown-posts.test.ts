@@ -124,6 +124,27 @@ describe('a crypto send whose answer was lost', () => {
     },
   );
 
+  test('is shown as not found once the lookup has answered so for a whole window, if it could not be asked before', async () => {
+    lose = 'before';
+    lookup = refusal(403);
+    const { handle } = await start('asked-at-last', { deadlineSeconds: 360_000 });
+    const { parked: shown } = await parked(handle);
+    expect(shown?.reason).toBe('could_not_ask');
+    lookup = refusal(404, 'no such transaction');
+    await decisions.bench.pass(600_000 * TIME_SCALE);
+    const { view } = await untilFlow(handle, (report) => report.view.parked?.reason === 'not_found_at_service');
+    expect(view.parked).toMatchObject({ actions: ['send-again', 'close-not-executed'] });
+    expect(view.parked?.evidence).not.toHaveProperty('asked');
+    expect(view.parked?.since).not.toBe(shown?.since);
+    // Who orders has seen the other question.
+    const order = { action: 'send-again', note: 'as it was shown', actor: 'ada', since: shown?.since };
+    await expect(handle.executeUpdate('resolve', { args: [order] })).rejects.toMatchObject({
+      cause: { type: 'flow_moved_on' },
+    });
+    expect(await resolve(handle, 'close-not-executed')).toEqual({ accepted: true });
+    expect(await ended(handle)).toMatchObject({ outcome: { reason: 'not_executed' } });
+  });
+
   test.each([
     ['send-again', 'not_found_at_service', refusal(404, 'no such transaction')],
     ['close-not-executed', 'not_found_at_service', refusal(404, 'no such transaction')],

@@ -337,7 +337,10 @@ function ask(here: Here, step: Step): void {
   if (isNews) calm(`asking brings: claim ${now.claim}, lookup ${now.lookup}`, () => finish(now, recorded(here)));
   if (isLookup(setting, w) && isOpen(claim))
     fault('the lookup is refused each time', () => finish({ of: 'cannot-ask', why: 'a new contract' }));
-  if (request.windowOver || w.nowMs < request.askUntilMs) return;
+  if (w.nowMs < request.askUntilMs) return;
+  // What a person was shown is no news; that it could not be asked is not so any more once it answers for a whole window.
+  const wasUnasked = step.isParked === true && step.knows === 'cannot-tell';
+  if (request.windowOver && !(wasUnasked && now.lookup === 'absent')) return;
   const through = (lookup: LookupSays, next: World = w) =>
     finish({ ...now, claim: 'sending', lookup, windowOver: true, isOther: false }, next);
   if (isNews) {
@@ -356,7 +359,7 @@ function ask(here: Here, step: Step): void {
     );
   }
   if (isMissing) calm('the lookup showed nothing for the whole window', () => through(missOf(setting, w)));
-  fault('the lookup could not tell for the whole window', () => through('cannot-tell'));
+  if (!request.windowOver) fault('the lookup could not tell for the whole window', () => through('cannot-tell'));
 }
 
 function voidAll(here: Here, step: Step): void {

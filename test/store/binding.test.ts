@@ -126,6 +126,7 @@ describe('a worker and the deployment that it belongs to', () => {
               fixed: {},
               saidToExist: false,
               windowMs: 0,
+              confirmMs: 0,
               timeScale: 0.001,
             }),
           ),
@@ -154,7 +155,15 @@ describe('a worker and the deployment that it belongs to', () => {
     await store.claims.markSending(key, 'o');
     await store.claims.noteRefusal(key, 'o', { httpStatus: 400, message: 'its reference is in use' });
     const settle = () => {
-      const question = { claim, expect: {}, fixed: {}, saidToExist: false, windowMs: 0, timeScale: 0.001 };
+      const question = {
+        claim,
+        expect: {},
+        fixed: {},
+        saidToExist: false,
+        windowMs: 0,
+        confirmMs: 0,
+        timeScale: 0.001,
+      };
       const deps = depsOf(store, { service: { getCryptoSend: () => Promise.reject(notFound()) } as never });
       return inActivity(() => createSettleActivities(deps).settleUnknown(question));
     };
@@ -243,6 +252,7 @@ describe('claims that were restored to an earlier copy under load (fault 55)', (
               fixed: {},
               saidToExist: false,
               windowMs: 0,
+              confirmMs: 0,
               timeScale: 0.001,
             }),
           );

@@ -54,6 +54,7 @@ describe("a refusal that is about the POST's reference", () => {
         fixed: {},
         saidToExist: false,
         windowMs: 0,
+        confirmMs: 0,
         timeScale: 0.001,
       }),
     );

@@ -13,6 +13,7 @@ const unasked = () => Promise.reject(new Error('it was asked'));
 const shows = (record: object) => async () => record;
 const REFUSED = { httpStatus: 400, message: 'bad reference' };
 const WINDOW_MS = 60_000;
+const WINDOWS = { windowMs: WINDOW_MS, confirmMs: WINDOW_MS };
 
 describe('a POST whose outcome is unknown', () => {
   let store: Store;
@@ -38,7 +39,7 @@ describe('a POST whose outcome is unknown', () => {
       lookAt: (more: Partial<PostQuestion> = {}) => asActivity(() => activities.lookAtPost(question(more))),
       settle: (more: object = {}, afterMs = 0, missingAfterMs = 0) =>
         asActivity(
-          () => activities.settleUnknown({ ...question({}), windowMs: WINDOW_MS, timeScale: 0.001, ...more }),
+          () => activities.settleUnknown({ ...question({}), ...WINDOWS, timeScale: 0.001, ...more }),
           afterMs,
           missingAfterMs,
         ),
@@ -203,6 +204,34 @@ describe('a POST whose outcome is unknown', () => {
       expect((await claim())?.phase).toBe('sending');
     });
 
+    it('is absent only after these misses have come over ten seconds', async () => {
+      const { settle } = await shownAt(4);
+      const begunMs = performance.now();
+      await settle({ timeScale: 0.02 }, WINDOW_MS);
+      expect(performance.now() - begunMs).toBeGreaterThan(10_000 * 0.02 - 5);
+    });
+
+    it('is absent after a whole window alone, also if its flow began to ask again when its window was over', async () => {
+      const { settle, asked } = await refused();
+      const again = { windowMs: 0 };
+      await expect(settle(again)).rejects.toMatchObject({ type: 'not_yet' });
+      await expect(settle(again, WINDOW_MS - 1)).rejects.toMatchObject({ type: 'not_yet' });
+      expect(asked.times).toBe(2);
+      expect(await settle(again, WINDOW_MS)).toMatchObject({ claim: 'rejected', lookup: 'absent' });
+      expect(await (await refused()).settle(again, WINDOW_MS, 1)).toMatchObject({ lookup: 'cannot-tell' });
+    });
+
+    it('is absent while a person is asked, which is news if it could not be asked before, and none if that was shown', async () => {
+      const parked = { windowMs: 100 * WINDOW_MS, parkedWith: 'cannot-tell', timeScale: 0.001 };
+      const { settle } = await shownAt(99);
+      await expect(settle(parked, WINDOW_MS - 1)).rejects.toMatchObject({ type: 'not_yet' });
+      expect(await settle(parked, WINDOW_MS)).toEqual({ claim: 'sending', lookup: 'absent' });
+      for (const parkedWith of ['absent', 'other', 'proves-nothing']) {
+        await expect(settle({ ...parked, parkedWith }, WINDOW_MS)).rejects.toMatchObject({ type: 'not_yet' });
+        expect(await settle({ ...parked, parkedWith }, 100 * WINDOW_MS)).toMatchObject({ lookup: 'absent' });
+      }
+    });
+
     it.each([2, 3])('is answered by a record that comes at question %d, past its window', async (question) => {
       const { settle } = await shownAt(question);
       expect(await settle({}, WINDOW_MS)).toMatchObject({ lookup: 'shown', answer: { status: 'PENDING' } });
@@ -222,22 +251,24 @@ describe('a POST whose outcome is unknown', () => {
     });
 
     const refused = async (claims?: Partial<ClaimStore>) => {
-      const made = await post(missing, 'sendCrypto', claims);
+      const asked = { times: 0 };
+      const answer = () => ((asked.times += 1), missing());
+      const made = await post(answer, 'sendCrypto', claims);
       await made.send();
       await store.claims.noteRefusal(made.key, 'o', REFUSED);
-      return made;
+      return { ...made, asked };
     };
     const open = { claim: 'sending', lookup: 'absent', rejection: REFUSED };
 
     it('is rejected by the refusal that its claim has noted, if the lookup finds nothing', async () => {
       const { settle, claim } = await refused();
-      expect(await settle({ windowMs: 0 })).toEqual({ claim: 'rejected', lookup: 'absent', rejection: REFUSED });
+      expect(await settle({}, WINDOW_MS)).toEqual({ claim: 'rejected', lookup: 'absent', rejection: REFUSED });
       expect((await claim())?.phase).toBe('rejected');
     });
 
     it('stays open against a noted refusal if the service also reported a duplicate of the reference', async () => {
       const { settle, claim } = await refused();
-      expect(await settle({ windowMs: 0, saidToExist: true })).toEqual(open);
+      expect(await settle({ saidToExist: true }, WINDOW_MS)).toEqual(open);
       expect((await claim())?.phase).toBe('sending');
     });
 
@@ -245,13 +276,13 @@ describe('a POST whose outcome is unknown', () => {
       const { settle } = await refused({
         confirmRefusal: async () => ({ isDone: false, phase: 'sending', sent: 'unknown' }),
       });
-      expect(await settle({ windowMs: 0 })).toEqual(open);
+      expect(await settle({}, WINDOW_MS)).toEqual(open);
     });
 
     it('stays open against a noted refusal if an event of no flow came under its reference', async () => {
       const { key, settle, claim } = await refused();
       await store.inbox.receive(anEvent({ flowId: null, reference: key.reference, status: 'SUCCESS' }));
-      expect(await settle({ windowMs: 0 })).toEqual(open);
+      expect(await settle({}, WINDOW_MS)).toEqual(open);
       expect((await claim())?.phase).toBe('sending');
     });
   });

@@ -64,10 +64,10 @@ describe('the pause before the next turn of an activity', () => {
     expect(await turn(1, 0.000_1)).toBe(20);
   });
 
-  it('after a miss is two seconds, scaled likewise', async () => {
+  it('after a miss is five seconds, scaled likewise', async () => {
     const { clock, waits } = handMoved();
     for (const scale of [1, 0.5, 0.000_1]) void untilNextMiss({ clock }, scale);
-    expect(waits.map(({ ms }) => ms)).toEqual([2_000, 1_000, 20]);
+    expect(waits.map(({ ms }) => ms)).toEqual([5_000, 2_500, 20]);
   });
 });
 

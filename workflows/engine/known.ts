@@ -285,6 +285,8 @@ export interface Step {
   readonly reviewed?: readonly string[];
   readonly order?: string;
   readonly stop?: StopEnd;
+  /** Of `ask`, while a question is shown: what the lookup had said by then, which is no news. */
+  readonly knows?: LookupSays;
   /** Of `void`: what the service turned away is looked up before. */
   readonly looksFirst?: boolean;
   /** Of `void`: a send of its own runs, and is waited for. */

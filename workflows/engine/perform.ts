@@ -183,11 +183,10 @@ async function ask(context: Context, step: Step, known: Known): Promise<Result> 
     ...questionOf(context, known, step.request),
     // Still in its window, it is asked as before.
     windowMs: isParked && leftMs === 0 ? Math.ceil(LOOK_WHILE_PARKED_MS * timeScale) : leftMs,
+    confirmMs: known.settleMs,
     timeScale,
     // What the person was shown is no news.
-    ...(isParked && (leftMs === 0 || request.lookup?.says === 'other')
-      ? { parkedWith: request.lookup?.says ?? 'cannot-tell' }
-      : {}),
+    ...(step.knows !== undefined && (leftMs === 0 || step.knows === 'other') ? { parkedWith: step.knows } : {}),
   });
   return looked('ask', found, request);
 }
@@ -217,6 +216,8 @@ function looked(of: 'ask' | 'look', found: PostReading, asked: Request | null): 
     ...(lookup === 'other' && ours !== undefined && theirs !== undefined ? { other: otherOf(ours, theirs) } : {}),
     ...(rejection === undefined ? {} : { rejection }),
     ...(lookup === 'other' ? { asked: { ours, theirs } } : why === undefined ? {} : { asked: { asked: why } }),
+    // Why it could not be asked before says nothing any more.
+    ...(lookup === 'absent' ? { asked: null } : {}),
     ...(claim === 'void' && why !== undefined ? { why } : {}),
   };
   return { of, claim, lookup, windowOver: asked !== null && !isNews, isOther: other !== undefined, shown };

@@ -3,8 +3,9 @@ import { NOT_SENT, type Known, type Step, type StepName, type StopEnd } from './
 import type { End, Situation, View } from './plan.js';
 
 export function step(what: StepName, request: string, turn?: number, more: Partial<Step> = {}): Step {
-  const { stop: end = '', looksFirst, isParked, order = '', event = '' } = more;
-  const ways = [looksFirst === true ? 'looks' : '', isParked === true ? 'parked' : ''];
+  const { stop: end = '', looksFirst, isParked, knows, order = '', event = '' } = more;
+  const parked = isParked === true ? `parked ${knows ?? ''}`.trim() : '';
+  const ways = [looksFirst === true ? 'looks' : '', parked];
   const id = [what, request, turn ?? '', end, ...ways, order, event].join(' ').trim();
   return { id, do: what, request, turn: turn ?? 0, ...more };
 }
@@ -45,9 +46,11 @@ export const isStopped = ({ stop: tried }: Known): boolean => tried?.says === 'd
 /** What runs goes on. */
 export const sendOf = ({ send }: View): readonly Step[] => (send === undefined ? [] : [send]);
 
-/** Claim and lookup, again and again, ever more slowly. */
-export function ask({ known, requestPlan }: View): Step {
-  return step('ask', requestPlan.name, undefined, known.parked === null ? {} : { isParked: true });
+/** Claim and lookup, again and again, ever more slowly. A record that is missing is news until that is so for a window. */
+export function ask({ known, requestPlan, request: { lookup, windowOver } }: View): Step {
+  if (known.parked === null) return step('ask', requestPlan.name);
+  const says = lookup?.says === 'absent' && !windowOver ? undefined : lookup?.says;
+  return step('ask', requestPlan.name, undefined, { isParked: true, knows: says ?? 'cannot-tell' });
 }
 
 /** The status of a payment that the service has, until it is a new one. */
