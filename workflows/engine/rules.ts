@@ -24,6 +24,7 @@ import {
   voidOurs,
   writeAnswer,
 } from './situation.js';
+import { hasTried } from './view.js';
 
 /** What nothing may interrupt. */
 const FIRST: readonly Rule[] = [
@@ -49,7 +50,9 @@ const FIRST: readonly Rule[] = [
   {
     name: 'check',
     says: 'First the input is checked and the claims are read: an earlier run of the flow may have sent.',
-    when: (v) => v.known.input === 'unchecked' && (!v.is.overdue || v.is.reported || v.is.maybeSent || v.is.watches),
+    when: (v) =>
+      v.known.input === 'unchecked' &&
+      (!v.is.overdue || v.is.reported || v.is.maybeSent || hasTried(v.known) || v.is.watches),
     follows: (v) =>
       v.is.overdue
         ? { steps: [step('check', '')], park: 'step_failed' }
