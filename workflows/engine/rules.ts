@@ -37,7 +37,8 @@ const FIRST: readonly Rule[] = [
   {
     name: 'closed-not-executed',
     says: 'A person has closed the claim as not executed, and no trusted event says otherwise: that is the end.',
-    when: (v) => closedBy(v) !== undefined && !v.is.reported && v.executed !== 'shown',
+    // A later order may have voided them all: then that one is the end.
+    when: (v) => closedBy(v) !== undefined && !isStopped(v.known) && !v.is.reported && v.executed !== 'shown',
     follows: (v) =>
       withOrder(endUnmoved(v, 'failed', v.requestPlan.closedAs ?? 'not_executed', isAnswered(v)), closedBy(v)),
   },
