@@ -154,7 +154,14 @@ export function postIn(v: View): Evidence {
   const reference = known.prepared?.steps[requestPlan.name]?.claim.reference;
   const { why, refused, asked } = request.shown;
   if (request.answer === 'held-back')
-    return { operation, reference, why: `${why ?? ''}; and no event proves it`, code: 'event_reports_it' };
+    // What the inbox holds as proven may be of another object under the reference: the flow reads it as a claim.
+    return {
+      operation,
+      reference,
+      why: `${why ?? ''}; and no event proves it`,
+      code: 'event_reports_it',
+      ...claimedOf(v),
+    };
   if (request.lookup?.says === 'other') return asked ?? {};
   return {
     operation,
