@@ -104,12 +104,11 @@ export function createFlowStepActivities(deps: ActivityDeps) {
       }
       const found = await lookUp(deps, order);
       const nextLookMs = Math.max(nextTurnMs(order.timeScale, order.isParked), order.atLeastMs ?? 0);
-      if (found.says === 'absent' || found.says === 'no-lookup')
-        throw notYet('the service does not show it yet', nextLookMs);
       if (found.says === 'cannot-tell') {
         if (found.refused) throw notYet(found.why, nextLookMs);
         throw retryLater('service_unavailable', found.why, Math.max(nextLookMs, found.afterMs ?? 0));
       }
+      if (found.says !== 'shown') throw notYet('the service does not show it yet', nextLookMs);
       const { status } = found.record;
       // A record without a readable status is not a change, however often it is looked up.
       if (status === null) throw notYet('the service shows it without a status', nextLookMs);
@@ -185,6 +184,9 @@ async function lookUp(deps: ActivityDeps, order: StatusQuestion): Promise<Status
     return source.missProvesNothing === true ? { says: 'no-lookup' } : { says: 'absent' };
   const reading = source.read(recordOf(first), recordOf(second));
   const why = whyIncomparable(reading.facts);
+  // Asked for by the service's own reference, which is compared with it.
+  const isNamed = order.by !== undefined && reading.facts['serviceReference'] !== undefined;
+  if (why === undefined && !isNamed && source.proves?.(reading.facts) === false) return { says: 'proves-nothing' };
   // It may be the status of another payment.
   return why === undefined ? { says: 'shown', record: reading } : { says: 'cannot-tell', why, refused: false };
 }

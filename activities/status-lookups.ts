@@ -17,6 +17,7 @@ import type { Invoice } from '../src/contract/invoice.js';
 import { bankWithdrawalFlow, withdrawalFacts } from '../src/flows/bank-withdrawal.js';
 import { bridgeRecordFacts, bridgeTransferFlow } from '../src/flows/bridge-transfer.js';
 import { cardDepositFlow, cardFacts } from '../src/flows/card-deposit.js';
+import { namesPayment } from '../src/flows/record-facts.js';
 import { liveLookupOf, type LiveOperation, type Profile } from '../src/protocol/live-operations.js';
 import type { LookupSays } from '../src/protocol/decisions.js';
 import { UNREADABLE } from '../src/protocol/messages.js';
@@ -33,13 +34,13 @@ export interface StatusLookup {
   /** How the kind's definition reads the record's status. Absent if the record has none. */
   readonly status?: Pick<StatusSource, 'read'> | undefined;
   /**
-   * It may know a record by another reference than ours, so that "not found" says no more than no lookup at all.
-   * @default false
+   * It may not know a record, or know it by another reference than ours, so that "not found" says no more than no lookup
+   * at all. @default false
    */
   readonly missProvesNothing?: true;
   /**
-   * False for a record that may be older than the POST that is looked up: it proves nothing about the POST. @default
-   * always true
+   * False for a record that may be older than the POST that is looked up, or of any other: it proves nothing about the
+   * POST. @default always true
    */
   proves?(record: unknown): boolean;
 }
@@ -70,9 +71,12 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
   },
 };
 
-/** It becomes the answer of its POST, and is kept: what the contract does not show could be a card. */
+/**
+ * It becomes the answer of its POST, and is kept: what the contract does not show could be a card. A member that is missing
+ * stays so: one that is there as undefined could not be read.
+ */
 const withoutOthers = (card: OperationData<'getCardDeposit'>) =>
-  Object.fromEntries(CARD_MEMBERS.map((name) => [name, card[name]]));
+  Object.fromEntries(CARD_MEMBERS.flatMap((name) => (name in card ? [[name, card[name]]] : [])));
 const CARD_MEMBERS = [
   'id',
   'reference_id',
@@ -88,16 +92,21 @@ const LIVE: Readonly<Partial<Record<LiveOperation, StatusLookup>>> = {
   getBankWithdrawal: {
     read: (service, reference) => service.getBankWithdrawal(reference),
     facts: withdrawalFacts,
+    proves: (record) => namesPayment(withdrawalFacts(record)),
     status: bankWithdrawalFlow.liveStatus,
+    missProvesNothing: true,
   },
   getCardDeposit: {
     read: (service, reference) => service.getCardDeposit(reference).then(withoutOthers),
     facts: cardFacts,
+    proves: (record) => namesPayment(cardFacts(record)),
     status: cardDepositFlow.liveStatus,
+    missProvesNothing: true,
   },
   getBridgeDeposit: {
     read: (service, reference) => service.getBridgeDeposit(reference),
     facts: bridgeRecordFacts,
+    proves: (record) => namesPayment(bridgeRecordFacts(record)),
     status: bridgeTransferFlow.liveStatus,
     missProvesNothing: true,
   },

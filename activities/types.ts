@@ -216,8 +216,11 @@ export interface StatusReading {
   readonly facts: Facts;
 }
 
-/** One answer of the status lookup. `no-lookup`: it may not know the reference by which it was asked. */
-export type StatusEvidence = LookupAnswer<StatusReading> | { readonly says: 'no-lookup' };
+/**
+ * One answer of the status lookup. `no-lookup`: it may not know the reference by which it was asked. `proves-nothing`: its
+ * record could be of any payment.
+ */
+export type StatusEvidence = LookupAnswer<StatusReading> | { readonly says: 'no-lookup' | 'proves-nothing' };
 
 /**
  * Result of the first activity of a bridge transfer: the checked input and everything that the flow needs from outside.

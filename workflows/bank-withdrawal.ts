@@ -5,7 +5,7 @@ import type { Plan } from './engine/plan.js';
 /**
  * A bank withdrawal: out of the integrator's wallet → paid out to a South African bank account. The interface has no
  * lookup for it: the callback and the account webhook report its end, or a person decides at the deadline. The live
- * service has one.
+ * service has one, which may know mobile payouts alone.
  */
 export const bankWithdrawalPlan: Plan = {
   kind: 'bank-withdrawal',
@@ -13,5 +13,5 @@ export const bankWithdrawalPlan: Plan = {
   words: PAYMENT_WORDS,
   firstLookMs: LIVE_FIRST_LOOK_MS,
   graceMs: FAILURE_GRACE_MS,
-  requests: [{ name: 'withdraw', operation: 'createBankWithdrawal', lookUp: 'live' }],
+  requests: [{ name: 'withdraw', operation: 'createBankWithdrawal', lookUp: 'live', provenByEvents: true }],
 };

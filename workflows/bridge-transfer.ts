@@ -272,6 +272,7 @@ export const bridgeTransferPlan: Plan = {
       lookUp: 'live',
       // A settlement is reported by the provider first.
       provenByEvents: true,
+      keepsRecord: true,
       lookUpAs: depositLookedUpAs,
       factsOf: factsOfDeposit,
       factsOfRecord,

@@ -22,7 +22,7 @@ const RULES: readonly Rule[] = [
 /**
  * A card deposit: send it with the card that one gateway keeps for a minute → the customer passes 3-D Secure at the
  * answer's `redirect_url` → paid. The interface has no lookup: trusted events report its end, or it parks at its
- * deadline. The live service has one.
+ * deadline. The live service has one, which may not know all of them.
  */
 export const cardDepositPlan: Plan = {
   kind: 'card-deposit',
@@ -30,7 +30,9 @@ export const cardDepositPlan: Plan = {
   words: CHECKOUT_WORDS,
   firstLookMs: LIVE_FIRST_LOOK_MS,
   graceMs: FAILURE_GRACE_MS,
-  requests: [{ name: 'deposit', operation: 'createCardDeposit', lookUp: 'live', byGateway: true }],
+  requests: [
+    { name: 'deposit', operation: 'createCardDeposit', lookUp: 'live', provenByEvents: true, byGateway: true },
+  ],
   rules: RULES,
 };
 

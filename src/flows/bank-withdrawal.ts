@@ -14,7 +14,7 @@ import {
   isPhoneNumber,
   LOCAL_PHONE_PROBLEM,
 } from './input.js';
-import { factsIn, recordFact, statusIn } from './record-facts.js';
+import { factsIn, namesPayment, recordFact, statusIn } from './record-facts.js';
 import { asItIs } from './service-interface.js';
 import { defineFlow } from './flow.js';
 import { terms } from './terms.js';
@@ -98,6 +98,9 @@ export const bankWithdrawalFlow = defineFlow({
   },
   liveStatus: {
     operation: 'getBankWithdrawal',
+    // It may know mobile payouts alone.
+    missProvesNothing: true,
+    proves: namesPayment,
     read: (record) => ({ status: statusIn(memberOf(record, 'status')), facts: withdrawalFacts(record) }),
   },
   carriesOut: { createBankWithdrawal: asItIs },
@@ -112,7 +115,7 @@ export const bankWithdrawalFlow = defineFlow({
   },
   docs: {
     story: 'create → paid out to a South African account',
-    learns: 'as `bank-checkout`; with `SERVICE_PROFILE` `live` by `getBankWithdrawal`, from a minute on',
+    learns: 'as `bank-checkout`; with `SERVICE_PROFILE` `live` by `getBankWithdrawal`, too, from a minute on',
     guaranteed: "another country's bank is refused before anything is sent",
     atDeadline: ['no_settlement', 'unverified_settlement'],
   },

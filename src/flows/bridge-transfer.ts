@@ -13,7 +13,7 @@ import { readReference } from '../readers/reference.js';
 import { durationMs, readTime } from '../readers/time.js';
 import { defineFlow, type EventReading, type MoneyOfFlow } from './flow.js';
 import { hashIn } from './payment-request.js';
-import { assetFacts, factsIn, recordFact } from './record-facts.js';
+import { assetFacts, factsIn, namesPayment, recordFact } from './record-facts.js';
 import { terms } from './terms.js';
 
 /**
@@ -217,7 +217,12 @@ export const bridgeTransferFlow = defineFlow({
     createBridgeDeposit: ({ callback_url: callbackUrl, ...body }) => ({ ...body, callbackUrl, maxSlippageBps: 0 }),
   },
   // Its documentation names the service's own reference: that it does not know ours says nothing.
-  liveStatus: { operation: 'getBridgeDeposit', missProvesNothing: true, read: bridgeRecord },
+  liveStatus: {
+    operation: 'getBridgeDeposit',
+    missProvesNothing: true,
+    proves: namesPayment,
+    read: bridgeRecord,
+  },
   refundedWord: 'REFUNDED',
   readEvent: bridgeEvent,
   demo: {

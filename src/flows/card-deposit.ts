@@ -7,7 +7,7 @@ import { PAYMENT_CONFIRMED_EVENT } from './bank-checkout.js';
 import { callbackEvent, memberOf } from './callback.js';
 import { cardToken, maskedCard } from './capability.js';
 import { country, fitsCurrency, callerReference, commonInput, decimalAmount, phoneNumber } from './input.js';
-import { factsIn, recordFact, statusIn } from './record-facts.js';
+import { factsIn, namesPayment, recordFact, statusIn } from './record-facts.js';
 import { asItIs, DEPOSIT_READS } from './service-interface.js';
 import { defineFlow } from './flow.js';
 import { terms } from './terms.js';
@@ -74,6 +74,9 @@ export const cardDepositFlow = defineFlow({
   },
   liveStatus: {
     operation: 'getCardDeposit',
+    // That it knows all of them is not documented.
+    missProvesNothing: true,
+    proves: namesPayment,
     read: (record) => ({ status: statusIn(memberOf(record, 'status')), facts: cardFacts(record) }),
   },
   carriesOut: { createCardDeposit: asItIs },
@@ -90,7 +93,7 @@ export const cardDepositFlow = defineFlow({
   },
   docs: {
     story: "the card becomes a token → sent from the gateway's memory → 3-D Secure → paid",
-    learns: 'as `bank-checkout`; with `SERVICE_PROFILE` `live` by `getCardDeposit`, from a minute on',
+    learns: 'as `bank-checkout`; with `SERVICE_PROFILE` `live` by `getCardDeposit`, too, from a minute on',
     guaranteed: 'card data is in no history, log or store; `card_details_expired` means that nothing was charged',
     atDeadline: ['no_settlement', 'unverified_settlement'],
   },

@@ -138,8 +138,10 @@ export interface SubmissionDefinition<Input> {
 /** How the status of a flow is read from the service. */
 export interface StatusSource<Lookup extends CallableName = OperationName> {
   readonly operation: Lookup;
-  /** It may know a record by another reference than ours: then "not found" says nothing. @default false */
+  /** It may not know a record, or know it by another reference than ours: then "not found" says nothing. @default false */
   readonly missProvesNothing?: true;
+  /** False for a record that could be of any payment. @default always true */
+  proves?(facts: Readonly<Record<string, string>>): boolean;
   /** A second lookup, made if the first one does not know the reference or does not suffice. */
   readonly besides?: { readonly operation: OperationName; isNeeded(record: unknown): boolean };
   /** One status word, and the facts to compare. Undefined: this lookup does not know it, or was not made. */

@@ -52,5 +52,14 @@ export function factsIn(facts: Readonly<Record<string, string | undefined>>): Re
   );
 }
 
+/**
+ * A record names a reference of ours, or an amount. What names neither may be of any payment: nothing of it could differ
+ * from ours. The service's own reference may be unknown to us.
+ */
+export const namesPayment = (facts: Readonly<Record<string, string>>): boolean =>
+  Object.entries(facts).some(([name, fact]) => fact !== UNREADABLE && (OF_OURS.has(name) || name.startsWith('amount')));
+
+const OF_OURS: ReadonlySet<string> = new Set(['ourReference', 'paymentHash']);
+
 const has = (record: unknown, member: string): boolean =>
   typeof record === 'object' && record !== null && Object.hasOwn(record, member);

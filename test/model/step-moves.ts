@@ -269,8 +269,8 @@ const wordOf = (word: string): string => eventOf(word).status;
 
 /** A looked-up record of a bridge deposit says as much as an event. */
 function recordOf({ setting, w }: Here, word: string): Extract<Result, { of: 'follow' }> {
-  const isRead = requestPlanOf(setting, w).provenByEvents === true;
-  return isRead ? { ...followed('shown', wordOf(word)), facts: eventOf(word).facts } : followed('shown', word);
+  const isKept = requestPlanOf(setting, w).keepsRecord === true;
+  return isKept ? { ...followed('shown', wordOf(word)), facts: eventOf(word).facts } : followed('shown', word);
 }
 
 /** What a lookup says that knows no such record. */

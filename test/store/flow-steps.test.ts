@@ -6,6 +6,9 @@ import type { StatusOrder } from '../../activities/types.js';
 import { RateLimitedError, ServiceUnavailableError } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
 import { newReference } from '../harness/references.js';
+import { LIVE_OPERATIONS } from '../../src/protocol/live-operations.js';
+import bankWithdrawal from '../kinds/bank-withdrawal.js';
+import bridgeTransfer from '../kinds/bridge-transfer.js';
 import bankCheckout from '../kinds/bank-checkout.js';
 import cryptoSend from '../kinds/crypto-send.js';
 import invoicePayment from '../kinds/invoice-payment.js';
@@ -111,6 +114,31 @@ describe('the activities of a flow, by the definition of its kind:', () => {
         says: 'shown',
         record: { status: 'PENDING' },
       });
+    });
+  });
+
+  describe('lookAtStatus by a lookup that only the live service has', () => {
+    const looked = async (answer: () => Promise<unknown>, more: { readonly by?: string } = {}) => {
+      const reference = newReference('live');
+      const isBridge = more.by !== undefined;
+      const made = activities({ service: { getBankWithdrawal: answer, getBridgeDeposit: answer } });
+      const [kind, input] = isBridge ? ['bridge-transfer', bridgeTransfer] : ['bank-withdrawal', bankWithdrawal];
+      const order = { flowId: `${kind}/${reference}`, input: input.input(reference), live: LIVE_OPERATIONS, ...more };
+      return inAttempt(1, () => made.lookAtStatus(order as never));
+    };
+
+    it('returns no-lookup if the service has no record: it may know only some of them', async () => {
+      expect(await looked(missing)).toEqual({ says: 'no-lookup' });
+    });
+
+    it('returns proves-nothing for a record with neither our reference nor an amount', async () => {
+      expect(await looked(async () => ({ status: 'SUCCESSFUL', currency: 'ZAR' }))).toEqual({ says: 'proves-nothing' });
+      expect(await looked(async () => ({ status: 'SUCCESSFUL', amount: '1' }))).toMatchObject({ says: 'shown' });
+    });
+
+    it("returns shown for a record with the service's own reference, if it was asked for by that", async () => {
+      const record = { status: 'COMPLETED', kotani_reference_id: 'theirs' };
+      expect(await looked(async () => record, { by: 'theirs' })).toMatchObject({ says: 'shown' });
     });
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { pinOf } from '../../activities/claims.js';
 import { createSettleActivities, lookUpPost, type PostQuestion } from '../../activities/settle-unknown.js';
 import type { ClaimRef } from '../../activities/types.js';
+import { LIVE_OPERATIONS, type Profile } from '../../src/protocol/live-operations.js';
 import { ServiceUnavailableError } from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
@@ -19,14 +20,25 @@ describe('a POST whose outcome is unknown', () => {
   let store: Store;
   withTemporaryStore((opened) => (store = opened));
 
-  const post = async (answer: () => Promise<unknown>, operation = 'sendCrypto', claims?: Partial<ClaimStore>) => {
+  const post = async (
+    answer: () => Promise<unknown>,
+    operation = 'sendCrypto',
+    claims?: Partial<ClaimStore>,
+    live: Profile['live'] = [],
+  ) => {
     const reference = newReference('unknown');
     const kind = operation === 'sendCrypto' ? 'crypto-send' : 'invoice-payment';
     const flowId = `${kind}/${reference}`;
-    const pin = await pinOf({ store, account: 'default' });
+    const pin = { ...(await pinOf({ store, account: 'default' })), live };
     const claim: ClaimRef = { operation, reference, flowId, fingerprint: 'f', pin };
     const key = { account: 'default', operation, reference };
-    const service = { getCryptoSend: answer, getInvoice: answer, getInvoicePayment: answer };
+    const service = {
+      getCryptoSend: answer,
+      getInvoice: answer,
+      getInvoicePayment: answer,
+      getBankWithdrawal: answer,
+      getCardDeposit: answer,
+    };
     const over = claims === undefined ? store : { ...store, claims: { ...store.claims, ...claims } };
     const deps = depsOver(over, { service });
     const activities = createSettleActivities(deps);
@@ -113,6 +125,24 @@ describe('a POST whose outcome is unknown', () => {
       expect(await lookedUp({ saidToExist: true })).toEqual({ lookup: 'shown', answer: older });
       const proves = { invoice: { amount: '1', currency: 'KES' } };
       expect(await (await post(shows(proves), 'createInvoice')).lookedUp()).toMatchObject({ lookup: 'shown' });
+    });
+  });
+
+  describe.each(['createBankWithdrawal', 'createCardDeposit'])('of %s, by a live lookup,', (operation) => {
+    const live = (answer: () => Promise<unknown>) => post(answer, operation, undefined, LIVE_OPERATIONS);
+
+    it('has no lookup if the service has no record, which confirms no refusal either', async () => {
+      const { lookedUp, settle, send, key, claim } = await live(missing);
+      expect(await lookedUp()).toEqual({ lookup: 'no-lookup' });
+      await send();
+      await store.claims.noteRefusal(key, 'o', REFUSED);
+      expect(await settle({}, WINDOW_MS + 1)).toMatchObject({ claim: 'sending', lookup: 'no-lookup' });
+      expect(await claim()).toMatchObject({ phase: 'sending' });
+    });
+
+    it('is not shown by a record that names neither our reference nor an amount', async () => {
+      const { lookedUp } = await live(shows({ status: 'SUCCESSFUL', currency: 'ZAR' }));
+      expect(await lookedUp({ expect: { amount: '1' } })).toMatchObject({ lookup: 'proves-nothing' });
     });
   });
 

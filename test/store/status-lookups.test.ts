@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { asking, lookUpRecord, statusLookups } from '../../activities/status-lookups.js';
+import { LIVE_OPERATIONS, type Profile } from '../../src/protocol/live-operations.js';
 import {
   ContractBrokenError,
   InvalidRequestError,
@@ -86,7 +87,7 @@ describe('one status lookup at the service', () => {
 });
 
 describe('lookUpRecord', () => {
-  const look = async (operation: string, answers: Readonly<Record<string, unknown>>) => {
+  const look = async (operation: string, answers: Readonly<Record<string, unknown>>, live: Profile['live'] = []) => {
     const { asked, service } = serviceOf(answers);
     const pauses: number[] = [];
     const clock = {
@@ -98,7 +99,7 @@ describe('lookUpRecord', () => {
         return () => undefined;
       },
     };
-    const found = await lookUpRecord({ service, clock, timeScale: 1 }, operation, 'r-1');
+    const found = await lookUpRecord({ service, clock, timeScale: 1, live }, operation, 'r-1');
     return { found, asked, pauses };
   };
 
@@ -128,6 +129,28 @@ describe('lookUpRecord', () => {
 
   it('returns no-lookup for an operation without a lookup', async () => {
     expect((await look('createCardDeposit', {})).found).toEqual({ says: 'no-lookup' });
+  });
+
+  describe.each([
+    ['createBankWithdrawal', 'getBankWithdrawal', [{ referenceId: 'r-1' }, { amount: '1' }]],
+    ['createCardDeposit', 'getCardDeposit', [{ amount: '1' }]],
+    ['createBridgeDeposit', 'getBridgeDeposit', [{ provider_reference_id: 'r-1' }, { amount: '1', currency: 'KES' }]],
+  ] as const)('of %s, by the live %s,', (operation, lookup, identified) => {
+    const shows = async (record: object) =>
+      (await look(operation, { [lookup]: { ...record, status: 'PENDING' } }, LIVE_OPERATIONS)).found;
+
+    it('returns no-lookup if the service has none: the lookup may not know all of them', async () => {
+      expect((await look(operation, { [lookup]: missing }, LIVE_OPERATIONS)).found).toEqual({ says: 'no-lookup' });
+    });
+
+    it('returns shown for a record with our reference, or an amount', async () => {
+      for (const record of identified) expect(await shows(record)).toEqual({ says: 'shown', status: 'PENDING' });
+    });
+
+    it('returns proves-nothing for a record that has neither, or none that can be read', async () => {
+      const others = [{}, { id: 'theirs', currency: 'KES' }, { amount: undefined, currency: 'KES' }];
+      for (const record of others) expect(await shows(record)).toEqual({ says: 'proves-nothing' });
+    });
   });
 
   it('returns absent only after three misses in a row, with a pause between them', async () => {

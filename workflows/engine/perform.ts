@@ -262,9 +262,9 @@ function lookedUpAs({ plan, flowId }: Context, known: Known, { request }: Step) 
 /** The service answers a repeated reference with its first result: then its record is of another request. */
 function status({ status: word, facts: theirs }: StatusReading, context: Context, known: Known, name: string): Result {
   const other = otherOf(factsIn(context, known, name), theirs);
-  const isRead = context.plan.requests.some((one) => one.name === name && one.provenByEvents === true);
+  const isKept = context.plan.requests.some((one) => one.name === name && one.keepsRecord === true);
   if (other.differs.length === 0)
-    return { of: 'follow', lookup: 'shown', word, ...(isRead ? { facts: theirs } : {}), shown: {} };
+    return { of: 'follow', lookup: 'shown', word, ...(isKept ? { facts: theirs } : {}), shown: {} };
   return { of: 'follow', lookup: 'other', word: null, shown: { other } };
 }
 

@@ -128,8 +128,13 @@ export interface RequestPlan {
   readonly lookUp: 'own' | 'live' | 'none';
   /** What its lookup's record is compared with. @default what events are */
   readonly factsOfRecord?: (known: Known) => Facts | null;
-  /** Trusted events prove its ending beside the lookup, which may know less. @default false: the lookup decides */
+  /**
+   * The lookup may not know it: then "not found" proves nothing, and trusted events prove its ending, too. @default false:
+   * the lookup decides
+   */
   readonly provenByEvents?: true;
+  /** Its rules read the facts of its record, as those of an event. @default false: its status alone counts */
+  readonly keepsRecord?: true;
   /** It was made elsewhere, and the flow only follows it, which moves nothing: says what it waits for. */
   readonly watching?: string;
   /**

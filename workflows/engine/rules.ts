@@ -167,9 +167,9 @@ const GENERAL: readonly Rule[] = [
   },
   {
     name: 'failure-grace',
-    says: 'A failure that only events report counts only after a while without contradiction.',
+    says: 'A failure that only events report counts only after a while without contradiction; a lookup is asked meanwhile.',
     when: (v) => hasFailed(v) && v.is.inGrace,
-    follows: (v) => ({ steps: [], wakeAtMs: v.graceUntilMs }),
+    follows: (v) => ({ steps: v.is.looked ? [] : [lookAtStatus(v)], wakeAtMs: v.graceUntilMs }),
   },
   {
     name: 'failed',

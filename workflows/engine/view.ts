@@ -114,8 +114,8 @@ function viewOf(
   const endings = endingsOf([...byShown, ...byEvents, ...earlyMeanings]);
   const hasFailed = request.claim === 'rejected' || (state.kind === 'ended' && state.meaning === 'failed');
   const failedAtMs = ours.findLast(({ meaning }) => meaning === 'failed')?.of.atMs;
-  // A lookup that does not know it decides nothing.
-  const isDecided = hasLookup && request.lookup?.says !== 'no-lookup';
+  // A lookup that may not know it decides only what it has shown.
+  const isDecided = hasLookup && (requestPlan.provenByEvents !== true || byLookup.includes('failed'));
   const graceUntilMs = isDecided || failedAtMs === undefined ? 0 : failedAtMs + known.graceMs;
   const send = known.running.find((step) => step.do === 'send' && step.request === requestPlan.name);
   const { inbox, stop, deadlineAtMs, turn } = known;
