@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
+import { until } from '../harness/until.js';
 import { PATHS, sample } from './proxy/caller.js';
 import { accessOf } from '../harness/service.js';
 import { createServiceClient } from '../../src/service-client/index.js';
@@ -45,4 +46,41 @@ it('the flows of one name have one fairness key in Temporal, whichever way they 
   expect([first, second, sent]).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f]{32}$/)));
   expect(new Set([first, second, sent]).size).toBe(1);
   expect(another).not.toBe(first);
+});
+
+it('the starts of one name are begun 16 at a time, in turn, and those of another name wait for none of them', async () => {
+  let begun = 0;
+  let go = () => {};
+  const held = new Promise<void>((resolve) => (go = resolve));
+  const tested = await gatewayUnderTest({
+    env: { GATEWAY_TOKENS: ['shop', 'other'].map((name) => `${name}:flows:${secretOf(name)}`).join(',') },
+    wrapStore: (store) => {
+      const { audit } = store;
+      const append: typeof audit.append = async (note) => {
+        if (note.kind === 'start' && note.actor === 'shop') {
+          begun += 1;
+          await held;
+        }
+        return audit.append(note);
+      };
+      return { ...store, audit: { ...audit, append } };
+    },
+  });
+  const start = async (name: string) => {
+    const input = transferInput(newReference('turn'));
+    const { status } = await tested.post('/flows/bridge-transfer', input, {
+      authorization: `Bearer ${secretOf(name)}`,
+    });
+    return status;
+  };
+  const many = Array.from({ length: 60 }, () => start('shop'));
+  await until('the first ones to be begun', () => begun >= 16);
+  expect(await start('other')).toBe(201);
+  // Those of the first name that wait had time to begin.
+  expect(await start('other')).toBe(201);
+  expect(begun).toBe(16);
+  go();
+  expect(new Set(await Promise.all(many))).toEqual(new Set([201]));
+  expect(begun).toBe(60);
+  await tested.close();
 });

@@ -15,15 +15,19 @@ import { mayOrder } from '../http/may-order.js';
 import { OtherRequestRefusal, Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import type { AuditStore } from '../../store/audit.js';
-import { inTurns } from '../../in-turns.js';
+import { createTurns, inTurns } from '../../in-turns.js';
 import type { FlowOperationDeps } from './deps.js';
 import { recordingRefusals } from './give-order.js';
 import { checkCallbackUrl, Flow as FlowSchema, shownFlow } from './address.js';
 import { flowJson } from './flow-json.js';
 import { describedInput, pascal } from './described-input.js';
 
+/** A thousand starts of one name at once made another name's start wait for eleven seconds. */
+const STARTS_AT_ONCE = 16;
+
 /** `POST /flows/{kind}`, a route for each kind: each has an input of its own. */
 export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
+  const inTurn = createTurns(STARTS_AT_ONCE);
   for (const kind of FLOW_KINDS) {
     addRoute(
       server,
@@ -43,7 +47,7 @@ export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps)
         refusals: { 409: 'The reference has another request.' },
       },
       async ({ reply, body, caller }) => {
-        const start = (taken: unknown) => startOrFind(deps, caller, kind, taken, reply);
+        const start = (taken: unknown) => inTurn(caller.name, () => startOrFind(deps, caller, kind, taken, reply));
         const input = withTimeScale(deps, body);
         const { view } = await (kind === 'card-deposit'
           ? withCardTaken({ cards: deps.cards, owner: caller.name }, input, start)
