@@ -88,6 +88,29 @@ describe('a document of the project', () => {
   });
 });
 
+describe('docs/testing.md', () => {
+  const found = rowsOf(readSource('docs/testing.md').text).filter(([id = '']) => /^E\d+$/.test(id));
+
+  it('has a test for each of the sixteen attacks on the edge', () => {
+    expect(found.map(([id]) => id)).toEqual(Array.from({ length: 16 }, (_, n) => `E${n + 1}`));
+    expect(found.filter(([, , tests = '']) => titlesIn(tests).length === 0)).toEqual([]);
+  });
+
+  it('names only tests that their files have', () => {
+    const titles = found.flatMap(([, , tests = '']) => titlesIn(tests));
+    const missing = titles.filter(({ file, title }) => {
+      const { text } = readSource(join('docs', file));
+      // As it is written: in one sort of quotes or another.
+      return !["'", '"', '`'].some((quote) => text.includes(`${quote}${title}${quote},`));
+    });
+    expect(missing).toEqual([]);
+  });
+});
+
+/** Links to tests, each by its title. */
+const titlesIn = (cell: string) =>
+  [...cell.matchAll(/\[([^\]]+)\]\(([^)]+\.test\.ts)\)/g)].map(([, title = '', file = '']) => ({ title, file }));
+
 /** What `readSettings` reads, and what the other sources read from an environment that they get: `env.NAME`. */
 function namesThatAreRead(): readonly string[] {
   const names = new Set<string>();
