@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LIVE_OPERATIONS } from '../../src/protocol/live-operations.js';
 import { HISTORIES, historyToText } from './histories.js';
 import { endingOf } from './scene.js';
 import { scenes } from './scenes.js';
@@ -21,24 +22,31 @@ export async function recordHistories(
   const recorded = new Set((await recordingFiles()).map(sceneOf));
   const names = anew.length > 0 ? anew : Object.keys(scenes).filter((name) => !recorded.has(name));
   log(names.length === 0 ? 'every scene has its history' : `recording ${names.length} scenes`);
-  const stage = await openStage(address);
-  try {
-    const failed: unknown[] = [];
-    const written = await inTurns(names, async (name) => {
-      try {
-        const runs = await record(stage, name);
-        log(`${name}: ${runs.map(({ events }) => `${events} events`).join(', ')}`);
-        return runs;
-      } catch (error) {
-        failed.push(error);
-        return [];
-      }
-    });
-    await replaceFiles(written.flat());
-    if (failed.length > 0) throw new AggregateError(failed, `${failed.length} scenes ended otherwise than they should`);
-  } finally {
-    await stage.close();
+  const failed: unknown[] = [];
+  for (const [isLive, live] of [
+    [false, []],
+    [true, LIVE_OPERATIONS],
+  ] as const) {
+    const here = names.filter((name) => (scenes[name]?.isLive === true) === isLive);
+    if (here.length === 0) continue;
+    const stage = await openStage(address, live);
+    try {
+      const written = await inTurns(here, async (name) => {
+        try {
+          const runs = await record(stage, name);
+          log(`${name}: ${runs.map(({ events }) => `${events} events`).join(', ')}`);
+          return runs;
+        } catch (error) {
+          failed.push(error);
+          return [];
+        }
+      });
+      await replaceFiles(written.flat());
+    } finally {
+      await stage.close();
+    }
   }
+  if (failed.length > 0) throw new AggregateError(failed, `${failed.length} scenes ended otherwise than they should`);
 }
 
 interface Recorded {

@@ -9,8 +9,8 @@ import { scenes } from './scenes.js';
 
 const { EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED } = proto.temporal.api.enums.v1.EventType;
 
-/** Of the child workflow `callbackDelivery`: test/callbacks replays it. The first needs `SERVICE_PROFILE=live`: no scene has it. */
-const REPLAYED_ELSEWHERE = ['handOverRefundInvoice', 'noteUndelivered', 'noteTriedAgain'];
+/** Of the child workflow `callbackDelivery`: test/callbacks replays it. */
+const REPLAYED_ELSEWHERE = ['noteUndelivered', 'noteTriedAgain'];
 
 describe('recorded histories', () => {
   let recordings: readonly Recording[] = [];

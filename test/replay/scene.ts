@@ -15,6 +15,8 @@ interface Scene {
   readonly ends: FlowState;
   /** The reason, if it ended other than by completion or refund. */
   readonly reason?: string;
+  /** On a stage whose service has what the live one has beyond the interface. @default one without */
+  readonly isLive?: true;
   play(stage: Stage, reference: string): Promise<Flow>;
 }
 

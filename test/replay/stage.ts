@@ -1,4 +1,5 @@
 import type { Client, WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
+import type { LiveOperation } from '../../src/protocol/live-operations.js';
 import type { ServiceClient } from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
@@ -37,7 +38,8 @@ const IDENTITY = 'recorder';
 const SERVICE_TIMEOUT_MS = 2_000;
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
 
-export async function openStage(address: string): Promise<Stage> {
+/** @param live what only the live service has, and the flows may use */
+export async function openStage(address: string, live: readonly LiveOperation[] = []): Promise<Stage> {
   const around = new Map<string, Around>();
   const watched = watchedClaims(around);
   const stack = await openStack({
@@ -47,10 +49,11 @@ export async function openStage(address: string): Promise<Stage> {
     identity: IDENTITY,
     timeoutMs: SERVICE_TIMEOUT_MS,
     sandbox: { token: 'recorded' },
-    deps: { account: 'recorded' },
+    deps: { account: 'recorded', live },
     wrapStore: (store) => ({ ...store, claims: watched(store.claims) }),
   });
   const { client, store, service, dataConverter, deps } = stack;
+  if (live.length > 0) await stack.control('POST', '/settings', { liveOperations: true });
   const cards = createCardVault({ nowMs: Date.now });
   const cardWorker = await startCardWorker({
     variables: { TEMPORAL_ADDRESS: address },

@@ -52,7 +52,7 @@ export const CARD_SUBMIT: ActivityOptions = {
 };
 
 /** One attempt: whether the service takes the same refund invoice twice it does not say. */
-export const HAND_OVER: ActivityOptions = { ...SUBMIT, retry: { maximumAttempts: 1 } };
+export const HAND_OVER: ActivityOptions = { ...SUBMIT, retry: { ...SUBMIT.retry, maximumAttempts: 1 } };
 
 /** However small `timeScale` is: a gateway's worker may only start with its first card. */
 export const CARD_WORKER_START_MS = 5 * SECOND;

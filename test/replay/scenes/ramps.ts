@@ -81,21 +81,33 @@ export const ramps: Scenes = {
   'offramp-refund-invoice': {
     ends: 'refunded',
     async play(on, reference) {
-      const lightning = { chain: 'LIGHTNING', token: 'SAT', cryptoAmount: '2100', mobileMoneyReceiver: undefined };
-      const flow = await start(on, 'offramp', reference, 'refund-needs-invoice', lightning);
-      await noted(flow, 'status-looked-up', 'REFUND_PENDING');
-      const asks = flowOf('offramp').readEvent({
-        event: 'refund.lightning.invoice_needed',
-        data: { reference_id: reference, status: 'REFUND_PENDING', crypto_amount: 2_100, token: 'SAT' },
-      });
-      await send(flow, trusted(asks?.status ?? '', { source: 'webhook', facts: asks?.facts ?? {} }));
-      await parked(flow, 'refund_invoice_needed');
-      const invoice = bolt11({ amountMsat: 2_100_000 });
-      await flow.executeUpdate('provideRefundInvoice', { args: [{ actor: 'ada', invoice }] });
+      const { flow, invoice } = await givenInvoice(on, reference);
       await parked(flow, 'refund_invoice_ready');
       await resolve(flow, 'confirm-handed-over');
       await on.sandbox(`/transactions/${reference}/refund-invoice`, { invoice });
       return flow;
     },
   },
+
+  'offramp-refund-invoice-handed-over': {
+    ends: 'refunded',
+    isLive: true,
+    play: async (on, reference) => (await givenInvoice(on, reference)).flow,
+  },
 };
+
+/** Over Lightning, whose refund needs an invoice: it is asked for, and provided. */
+async function givenInvoice(on: Stage, reference: string) {
+  const lightning = { chain: 'LIGHTNING', token: 'SAT', cryptoAmount: '2100', mobileMoneyReceiver: undefined };
+  const flow = await start(on, 'offramp', reference, 'refund-needs-invoice', lightning);
+  await noted(flow, 'status-looked-up', 'REFUND_PENDING');
+  const asks = flowOf('offramp').readEvent({
+    event: 'refund.lightning.invoice_needed',
+    data: { reference_id: reference, status: 'REFUND_PENDING', crypto_amount: 2_100, token: 'SAT' },
+  });
+  await send(flow, trusted(asks?.status ?? '', { source: 'webhook', facts: asks?.facts ?? {} }));
+  await parked(flow, 'refund_invoice_needed');
+  const invoice = bolt11({ amountMsat: 2_100_000 });
+  await flow.executeUpdate('provideRefundInvoice', { args: [{ actor: 'ada', invoice }] });
+  return { flow, invoice };
+}
