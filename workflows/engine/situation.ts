@@ -49,8 +49,8 @@ export const sendOf = ({ send }: View): readonly Step[] => (send === undefined ?
 /** Claim and lookup, again and again, ever more slowly. A record that is missing is news until that is so for a window. */
 export function ask({ known, requestPlan, request: { lookup, windowOver } }: View): Step {
   if (known.parked === null) return step('ask', requestPlan.name);
-  const says = lookup?.says === 'absent' && !windowOver ? undefined : lookup?.says;
-  return step('ask', requestPlan.name, undefined, { isParked: true, knows: says ?? 'cannot-tell' });
+  const isOpen = lookup === null || lookup.says === 'no-lookup' || (lookup.says === 'absent' && !windowOver);
+  return step('ask', requestPlan.name, undefined, { isParked: true, knows: isOpen ? 'cannot-tell' : lookup.says });
 }
 
 /** The status of a payment that the service has, until it is a new one. */
