@@ -156,7 +156,7 @@ describe('lookUpRecord', () => {
   it('returns absent only after three misses in a row, with a pause between them', async () => {
     const never = await look('sendCrypto', { getCryptoSend: missing });
     expect(never.found).toEqual({ says: 'absent' });
-    expect([never.asked.length, never.pauses]).toEqual([3, [2_000, 2_000]]);
+    expect([never.asked.length, never.pauses]).toEqual([3, [5_000, 5_000]]);
     let times = 0;
     const third = await look('sendCrypto', {
       getCryptoSend: () => ((times += 1) < 3 ? missing : { status: 'PENDING' }),
