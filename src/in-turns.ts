@@ -1,5 +1,3 @@
-import { bulkhead, type BulkheadPolicy } from 'cockatiel';
-
 /** Does `work` for each item, this many at a time. The results are in the order of the items. */
 export async function inTurns<Item, Result>(
   items: readonly Item[],
@@ -13,18 +11,4 @@ export async function inTurns<Item, Result>(
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, turn));
   return results;
-}
-
-/** Does so much at a time for each name. The rest waits, in order, and no name waits for another one. */
-export function createTurns(atOnce: number) {
-  const ofNames = new Map<string, BulkheadPolicy>();
-  return async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
-    const turns = ofNames.get(name) ?? bulkhead(atOnce, Infinity);
-    ofNames.set(name, turns);
-    try {
-      return await turns.execute(work);
-    } finally {
-      if (turns.executionSlots === atOnce) ofNames.delete(name);
-    }
-  };
 }

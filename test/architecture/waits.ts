@@ -23,6 +23,7 @@ const WAITS_FOR_NOTHING = [
   'ApplicationFailure',
   'CancellationScope',
   'continueAsNew',
+  'currentUpdateInfo',
   'defineQuery',
   'defineSignal',
   'defineUpdate',

@@ -15,12 +15,13 @@ import { mayOrder } from '../http/may-order.js';
 import { OtherRequestRefusal, Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import type { AuditStore } from '../../store/audit.js';
-import { createTurns, inTurns } from '../../in-turns.js';
+import { inTurns } from '../../in-turns.js';
 import type { FlowOperationDeps } from './deps.js';
 import { recordingRefusals } from './give-order.js';
 import { checkCallbackUrl, Flow as FlowSchema, shownFlow } from './address.js';
 import { flowJson } from './flow-json.js';
 import { describedInput, pascal } from './described-input.js';
+import { createTurns } from './turns-of-names.js';
 
 /** A thousand starts of one name at once made another name's start wait for eleven seconds. */
 const STARTS_AT_ONCE = 16;
