@@ -161,7 +161,7 @@ describe('lookUpRecord', () => {
     const third = await look('sendCrypto', {
       getCryptoSend: () => ((times += 1) < 3 ? missing : { status: 'PENDING' }),
     });
-    expect(third).toMatchObject({ found: { says: 'shown', status: 'PENDING' }, pauses: [2_000, 2_000] });
+    expect(third).toMatchObject({ found: { says: 'shown', status: 'PENDING' }, pauses: [5_000, 5_000] });
   });
 
   it('returns cannot-tell after any error, without another question', async () => {
