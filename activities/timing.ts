@@ -12,7 +12,7 @@ const PARKED_CADENCE_MS: readonly number[] = [15_000, 60_000, 300_000, 900_000, 
 const TURNS_PER_STEP = 4;
 
 /** Misses in a row, over ten seconds, until "not found" counts: a single one may come from a lagging replica. */
-export const MISSES = 3;
+export const MISSES = MISSES_OF_ANSWERED;
 const BETWEEN_MISSES_MS = 5_000;
 
 export function untilNextMiss({ clock }: Pick<ActivityDeps, 'clock'>, timeScale: number): Promise<void> {

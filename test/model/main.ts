@@ -12,7 +12,7 @@ import { budgetOf, DEEP, FOR_PLANTS, nameOf, settingOf, WHOLE, type Space } from
 const HELP = `npm run model -- [--deep] [--plant all|NAME] [--space NAME [--path 3,1,4]] [--jobs N] [--list]
 
 Explores every state of the deciding code in a small world (docs/decisions.md): every order of faults, events, orders
-and time within the bounds. A space is named "KIND FAULTS/EVENTS/ORDERS [REPEAT] [slow] [later] [live]".
+and time within the bounds. A space is named "KIND FAULTS/EVENTS/ORDERS [REPEAT] [slow] [later] [existing] [live]".
 
   --deep         larger bounds: hours
   --plant all    takes out each rule, turns each condition around, and plants faults in the world: is each one noticed?

@@ -14,6 +14,7 @@ import type { Store } from '../../src/store/store.js';
 import { submitDeps } from '../harness/submit-deps.js';
 import { describeStores } from './store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+import { askedOnce } from './asked-once.js';
 
 const claimOf = async (store: Store, reference: string, operation = 'sendCrypto'): Promise<ClaimRef> => ({
   operation,
@@ -118,18 +119,7 @@ describe('a worker and the deployment that it belongs to', () => {
         () => activities.closeByOrder({ ...closing, flowId: asked.flowId, claims: [asked] }),
         () => inActivity(() => createActivities(deps).readInbox({ flowId: asked.flowId, claim: asked })),
         () => activities.closeNotExecuted({ ...asked, order }),
-        () =>
-          inActivity(() =>
-            createSettleActivities(deps).settleUnknown({
-              claim: asked,
-              expect: {},
-              fixed: {},
-              saidToExist: false,
-              windowMs: 0,
-              confirmMs: 0,
-              timeScale: 0.001,
-            }),
-          ),
+        () => inActivity(() => createSettleActivities(deps).settleUnknown(askedOnce(asked))),
       ]) {
         await expect(act()).rejects.toMatchObject(refusal);
       }
@@ -155,15 +145,7 @@ describe('a worker and the deployment that it belongs to', () => {
     await store.claims.markSending(key, 'o');
     await store.claims.noteRefusal(key, 'o', { httpStatus: 400, message: 'its reference is in use' });
     const settle = () => {
-      const question = {
-        claim,
-        expect: {},
-        fixed: {},
-        saidToExist: false,
-        windowMs: 0,
-        confirmMs: 0,
-        timeScale: 0.001,
-      };
+      const question = askedOnce(claim);
       const deps = depsOf(store, { service: { getCryptoSend: () => Promise.reject(notFound()) } as never });
       return inActivity(() => createSettleActivities(deps).settleUnknown(question));
     };
@@ -245,17 +227,7 @@ describe('claims that were restored to an earlier copy under load (fault 55)', (
         claims.map(async (claim, n) => {
           const outcome = await submit(after, claim, n);
           if (outcome.kind === 'accepted') return;
-          const settled = await inActivity(() =>
-            createSettleActivities(deps(after)).settleUnknown({
-              claim,
-              expect: {},
-              fixed: {},
-              saidToExist: false,
-              windowMs: 0,
-              confirmMs: 0,
-              timeScale: 0.001,
-            }),
-          );
+          const settled = await inActivity(() => createSettleActivities(deps(after)).settleUnknown(askedOnce(claim)));
           if (settled.answer === undefined) parked.push(claim.reference);
         }),
       );

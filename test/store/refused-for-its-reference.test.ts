@@ -9,6 +9,7 @@ import { RejectedError } from '../../src/service-client/index.js';
 import type { Store } from '../../src/store/store.js';
 import { submitDeps } from '../harness/submit-deps.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
+import { askedOnce } from './asked-once.js';
 
 const flowId = 'crypto-send/r1';
 const REQUEST = { receiverAddress: '0x1', chain: 'CELO', token: 'CUSD', cryptoAmount: 1, referenceId: 'r1' };
@@ -48,15 +49,7 @@ describe("a refusal that is about the POST's reference", () => {
     });
   const settle = () =>
     new MockActivityEnvironment({ attempt: 9 }).run(() =>
-      createSettleActivities(deps()).settleUnknown({
-        claim,
-        expect: {},
-        fixed: {},
-        saidToExist: false,
-        windowMs: 0,
-        confirmMs: 0,
-        timeScale: 0.001,
-      }),
+      createSettleActivities(deps()).settleUnknown(askedOnce(claim)),
     );
 
   it('leaves the outcome unknown and the claim in sending, and is not sent again by itself', async () => {

@@ -136,7 +136,7 @@ function whyFailed(v: View): Cause {
   if (v.request.unaskable !== null) return { code: 'cannot_be_asked', text: v.request.unaskable };
   if (v.is.watches && v.known.input === 'unchecked')
     return { code: 'never_asked', text: 'it was started elsewhere, and could not be asked how it ended' };
-  if (v.known.input === 'unchecked' && (v.is.maybeSent || hasTried(v.known))) return EARLIER_RUN;
+  if (v.known.input === 'unchecked' && hasTried(v)) return EARLIER_RUN;
   if (v.is.inboxAsked && !v.is.inboxRead) return AWAY;
   if (v.is.reported) return { code: 'event_reports_it', text: 'a trusted event says that the service has it' };
   return AWAY;

@@ -51,9 +51,7 @@ const FIRST: readonly Rule[] = [
   {
     name: 'check',
     says: 'First the input is checked and the claims are read: an earlier run of the flow may have sent.',
-    when: (v) =>
-      v.known.input === 'unchecked' &&
-      (!v.is.overdue || v.is.reported || v.is.maybeSent || hasTried(v.known) || v.is.watches),
+    when: (v) => v.known.input === 'unchecked' && (!v.is.overdue || v.is.reported || hasTried(v) || v.is.watches),
     follows: (v) =>
       v.is.overdue
         ? { steps: [step('check', '')], park: 'step_failed' }

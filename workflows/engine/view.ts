@@ -23,9 +23,9 @@ export function mayBeSent({ answer, claim, sent }: Request): boolean {
   return !isUnsent || !NOTHING_LEFT.includes(answer);
 }
 
-/** A POST of an earlier run left: without the check nothing can be asked about it, nor ordered. */
-export const hasTried = ({ requests }: Known): boolean =>
-  Object.values(requests).some(({ sent }) => sent !== 'nothing');
+/** A POST left, also one that was turned away: without the check nothing can be asked about it, nor ordered. */
+export const hasTried = ({ is, known }: View): boolean =>
+  is.maybeSent || Object.values(known.requests).some(({ sent }) => sent !== 'nothing');
 
 /** Nothing of ours may have been executed: it was never sent, the service refused it, or the claim is another request's. */
 const isUnsent = (request: Request): boolean =>
