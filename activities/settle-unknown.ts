@@ -139,9 +139,11 @@ export async function lookUpPost(
   const { record } = asked;
   const theirs = lookup.facts(record);
   const incomparable = whyIncomparable(theirs, Object.keys(expect));
-  if (incomparable === undefined && !saidToExist && !proves(lookup, record)) {
-    // The record exists before the POST, and says nothing about the POST until its status changes.
-    return { lookup: 'proves-nothing', why: 'the record of the service may be older than what was sent' };
+  if (incomparable === undefined && !proves(lookup, record, saidToExist)) {
+    return {
+      lookup: 'proves-nothing',
+      why: 'the record of the service may be older than what was sent, or of another payment',
+    };
   }
   const wrong = Object.entries(expect).some(([name, ours]) => !agrees(ours, theirs[name]));
   if (wrong) return { lookup: 'other', ours: expect, theirs };

@@ -41,8 +41,10 @@ export interface StatusLookup {
   /**
    * False for a record that may be older than the POST that is looked up, or of any other: it proves nothing about the
    * POST. @default always true
+   *
+   * @param saidToExist the service itself answered that it knows the reference: its record cannot be an older one
    */
-  proves?(record: unknown): boolean;
+  proves?(record: unknown, saidToExist: boolean): boolean;
 }
 
 /** The status lookups of the contract. If an operation is not listed, only events or a person can show its outcome. */
@@ -61,13 +63,14 @@ export const statusLookups: Readonly<Record<string, StatusLookup | undefined>> =
   createInvoice: {
     read: (service, reference) => service.getInvoice(reference),
     facts: invoiceFacts,
-    proves: (record) => Boolean((record as Invoice).invoice?.amount && (record as Invoice).invoice?.currency),
+    proves: (record, saidToExist) =>
+      saidToExist || Boolean((record as Invoice).invoice?.amount && (record as Invoice).invoice?.currency),
   },
   payInvoice: {
     read: (service, reference) => service.getInvoicePayment(reference),
     facts: paidFacts,
     status: invoicePaymentFlow.status,
-    proves: isOfPayment,
+    proves: (record, saidToExist) => saidToExist || isOfPayment(record),
   },
 };
 
@@ -118,8 +121,8 @@ export function statusLookupOf(profile: Profile, operation: string): StatusLooku
   return statusLookups[operation] ?? (live === undefined ? undefined : LIVE[live]);
 }
 
-export function proves(lookup: StatusLookup, record: unknown): boolean {
-  return lookup.proves?.(record) ?? true;
+export function proves(lookup: StatusLookup, record: unknown, saidToExist = false): boolean {
+  return lookup.proves?.(record, saidToExist) ?? true;
 }
 
 /**

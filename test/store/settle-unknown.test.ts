@@ -140,9 +140,11 @@ describe('a POST whose outcome is unknown', () => {
       expect(await claim()).toMatchObject({ phase: 'sending' });
     });
 
-    it('is not shown by a record that names neither our reference nor an amount', async () => {
+    it('is not shown by a record that names neither our reference nor an amount, also after a duplicate', async () => {
       const { lookedUp } = await live(shows({ status: 'SUCCESSFUL', currency: 'ZAR' }));
-      expect(await lookedUp({ expect: { amount: '1' } })).toMatchObject({ lookup: 'proves-nothing' });
+      for (const saidToExist of [false, true]) {
+        expect(await lookedUp({ expect: { amount: '1' }, saidToExist })).toMatchObject({ lookup: 'proves-nothing' });
+      }
     });
   });
 
