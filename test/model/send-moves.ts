@@ -12,7 +12,7 @@ import { after, isRepeat, sentOf, whyNotMarked, type Operation } from '../../src
 import { PLAIN_SEND, type Answer, type Step } from '../../workflows/engine/known.js';
 import { DEPOSIT_ANSWER } from './bridge.js';
 import { executed, type Here } from './here.js';
-import { missOf, paidNow, trueLookup } from './step-moves.js';
+import { mayNameNothing, missOf, NAMELESS, paidNow, trueLookup } from './step-moves.js';
 import {
   abandoned,
   hasUnjudged,
@@ -126,6 +126,7 @@ export function attemptMoves(here: Here, step: Step): void {
         says === 'absent' ? misses() : hears({ of: 'lookup', says }),
       );
       if (!isLookup(setting, w)) return;
+      if (mayNameNothing(setting, w)) fault(NAMELESS, () => hears({ of: 'lookup', says: 'proves-nothing' }));
       fault('before the repeat the lookup cannot tell', () => hears({ of: 'lookup', says: 'cannot-tell' }));
       if (record !== null) fault('before the repeat the lookup lags', misses);
       return;
@@ -165,6 +166,7 @@ export function attemptMoves(here: Here, step: Step): void {
       calm(`after the refusal the lookup says: ${says}`, () =>
         says === 'absent' ? misses() : hears({ of: 'lookup', says }),
       );
+      if (mayNameNothing(setting, w)) fault(NAMELESS, () => hears({ of: 'lookup', says: 'proves-nothing' }));
       fault('after the refusal the lookup cannot tell', () => hears({ of: 'lookup', says: 'cannot-tell' }));
       // A lag of ten seconds and three misses is beyond what the design promises to survive; of one it is not.
       if (setting.worldPlant === 'one-miss' && record !== null) fault('after the refusal one lookup lags', misses);

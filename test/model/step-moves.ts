@@ -72,6 +72,7 @@ export function stepMoves(here: Here, step: Step): void {
         finish(record?.ours === true ? recordOf(here, record.word) : followed(says, null)),
       );
       fault('the lookup cannot tell', () => finish(followed('cannot-tell', null)));
+      if (mayNameNothing(setting, w)) fault(NAMELESS, () => finish(followed('proves-nothing', null)));
       fault('nobody answers whether the lookup was made', () => noAnswer());
       refused();
       if (record !== null) fault('the lookup lags: not found', () => finish(followed(missOf(setting, w), null)));
@@ -86,6 +87,7 @@ export function stepMoves(here: Here, step: Step): void {
       if (!isLookup(setting, w) || !isOpen(w.post.claim)) return;
       const says = (lookup: LookupSays) => () => finish({ ...looked(here, 'look', false), lookup, isOther: false });
       fault('the lookup cannot tell', says('cannot-tell'));
+      if (mayNameNothing(setting, w)) fault(NAMELESS, says('proves-nothing'));
       if (w.post.record !== null) fault('the lookup lags: not found', says(missOf(setting, w)));
       return;
     }
@@ -277,6 +279,11 @@ function recordOf({ setting, w }: Here, word: string): Extract<Result, { of: 'fo
 export const missOf = (setting: Setting, w: Pick<World, 'at'>): LookupSays =>
   requestPlanOf(setting, w).provenByEvents === true ? 'no-lookup' : 'absent';
 
+/** A record that only the live service shows may name neither a reference of ours nor an amount. */
+export const mayNameNothing = (setting: Setting, w: Pick<World, 'at' | 'post'>): boolean =>
+  isLookup(setting, w) && requestPlanOf(setting, w).lookUp === 'live' && w.post.record !== null;
+export const NAMELESS = 'the record that is looked up names nothing by which it is ours';
+
 export function trueLookup(setting: Setting, w: World): LookupSays {
   const { record } = w.post;
   const isOfInvoice = requestPlanOf(setting, w).byOthersToo === true;
@@ -343,6 +350,7 @@ function ask(here: Here, step: Step): void {
   if (request.windowOver && !(wasUnasked && now.lookup === 'absent')) return;
   const through = (lookup: LookupSays, next: World = w) =>
     finish({ ...now, claim: 'sending', lookup, windowOver: true, isOther: false }, next);
+  if (mayNameNothing(setting, w) && isOpen(claim)) fault(NAMELESS, () => through('proves-nothing'));
   if (isNews) {
     if (now.lookup === 'shown' || now.lookup === 'other')
       fault('the lookup lagged for the whole window', () => through(missOf(setting, w)));
@@ -374,7 +382,10 @@ function voidAll(here: Here, step: Step): void {
   const isGuarded = setting.worldPlant !== 'void-unguarded' && hasUnjudged(w, step.reviewed);
   const isTurnedAway = claim.phase === 'reserved' && claim.turnedAway > 0 && !claim.ordered;
   // The service's own word is enough where nothing can show the contrary; else its lookup must show nothing.
-  if (isTurnedAway && isLookup(setting, w) && step.looksFirst !== true) {
+  // A run whose input is invalid can ask nothing: it is tried again and again, once a person has been asked.
+  const cannotLook = step.looksFirst !== true || w.known.prepared === null;
+  if (isTurnedAway && isLookup(setting, w) && cannotLook) {
+    if (step.isParked === true) return;
     return calm('the claims are not voided: the service turned a POST away', () =>
       finish(step, result(here, w, false), { ...w, read: w.inbox.length }),
     );
@@ -392,6 +403,8 @@ function voidAll(here: Here, step: Step): void {
       finish(step, result(here, next, false), { ...next, read: w.inbox.length }),
     );
   }
+  if (isTurnedAway && mayNameNothing(setting, w) && !isGuarded)
+    fault(NAMELESS, () => finish(step, result(here, w, false), { ...w, read: w.inbox.length }));
   // It is shown before any payment, too.
   if (isTurnedAway && requestPlanOf(setting, w).byOthersToo === true && !isGuarded)
     calm('the lookup shows an unpaid invoice: the claims are not voided', () =>
