@@ -1,4 +1,5 @@
 import { paidElsewhere } from '../src/protocol/decisions.js';
+import { MISSES } from '../src/protocol/attempt.js';
 import { flowOf } from '../src/flows/index.js';
 import { wordBeside } from '../src/flows/invoice-payment.js';
 import { UNREADABLE } from '../src/protocol/messages.js';
@@ -7,7 +8,7 @@ import { asking, whyIncomparable } from './status-lookups.js';
 import type { ActivityDeps } from './deps.js';
 import { notYet } from './failures.js';
 import type { PaidReading, Facts } from './types.js';
-import { elapsedMs, missingForMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
+import { elapsedMs, missingForMs, nextTurnMs, untilNextMiss } from './timing.js';
 
 export interface PaidQuestion {
   readonly reference: string;

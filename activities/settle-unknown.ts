@@ -1,4 +1,5 @@
 import { UNREADABLE } from '../src/protocol/messages.js';
+import { MISSES } from '../src/protocol/attempt.js';
 import { executed, type ClaimSays, type LookupSays } from '../src/protocol/decisions.js';
 import { otherThan } from '../src/flows/echoes.js';
 import { claimSays } from '../src/protocol/claim-says.js';
@@ -7,7 +8,7 @@ import type { ActivityDeps } from './deps.js';
 import { notYet, storing, unmatched } from './failures.js';
 import { referenceOfFlow } from '../src/protocol/vocabulary.js';
 import type { ClaimRef, Facts, PostReading } from './types.js';
-import { elapsedMs, missingForMs, MISSES, nextTurnMs, untilNextMiss } from './timing.js';
+import { elapsedMs, missingForMs, nextTurnMs, untilNextMiss } from './timing.js';
 import { keyOf, requireOwnDeployment, recordAnswer } from './claims.js';
 
 export interface PostQuestion {

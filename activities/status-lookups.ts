@@ -19,12 +19,13 @@ import { bridgeRecordFacts, bridgeTransferFlow } from '../src/flows/bridge-trans
 import { cardDepositFlow, cardFacts } from '../src/flows/card-deposit.js';
 import { namesPayment } from '../src/flows/record-facts.js';
 import { liveLookupOf, type LiveOperation, type Profile } from '../src/protocol/live-operations.js';
+import { MISSES } from '../src/protocol/attempt.js';
 import type { LookupSays } from '../src/protocol/decisions.js';
 import { UNREADABLE } from '../src/protocol/messages.js';
 import type { ActivityDeps } from './deps.js';
 import type { Facts, LookupAnswer, PaidReading } from './types.js';
 import { readFailure } from './failures.js';
-import { MISSES, untilNextMiss } from './timing.js';
+import { untilNextMiss } from './timing.js';
 
 /** How one money operation is looked up, and which facts of the record can be compared with ours. */
 export interface StatusLookup {
@@ -150,20 +151,6 @@ export async function lookUpRecord(
 
 export const missOf = ({ missProvesNothing }: Pick<StatusLookup, 'missProvesNothing'>, says: LookupSays): LookupSays =>
   says === 'absent' && missProvesNothing === true ? 'no-lookup' : says;
-
-/** Whether the service has any record under a reference: asked once. */
-export async function lookUpOnce(
-  { service }: Pick<ActivityDeps, 'service'>,
-  profile: Profile,
-  operation: string,
-  reference: string,
-): Promise<LookupSays> {
-  const lookup = statusLookupOf(profile, operation);
-  if (lookup === undefined) return 'no-lookup';
-  const asked = await asking(() => lookup.read(service, reference)).catch(() => ({ says: 'cannot-tell' }) as const);
-  if (asked.says !== 'shown') return missOf(lookup, asked.says);
-  return proves(lookup, asked.record) ? 'shown' : 'proves-nothing';
-}
 
 /**
  * What a reading of an invoice's payment says, as the lookup of a POST says it. A record of an unpaid invoice is there

@@ -1,6 +1,5 @@
 import { Context } from '@temporalio/activity';
 import { pause, systemClock, every, type Clock } from '../src/clock.js';
-import { MISSES_OF_ANSWERED } from '../src/protocol/attempt.js';
 import { settleWindowMs } from '../src/protocol/decisions.js';
 import type { ActivityDeps } from './deps.js';
 import type { Windows } from './types.js';
@@ -11,28 +10,10 @@ const CADENCE_MS: readonly number[] = [2_000, 5_000, 15_000, 60_000, 300_000];
 const PARKED_CADENCE_MS: readonly number[] = [15_000, 60_000, 300_000, 900_000, 3_600_000];
 const TURNS_PER_STEP = 4;
 
-/** Misses in a row, over ten seconds, until "not found" counts: a single one may come from a lagging replica. */
-export const MISSES = MISSES_OF_ANSWERED;
 const BETWEEN_MISSES_MS = 5_000;
 
 export function untilNextMiss({ clock }: Pick<ActivityDeps, 'clock'>, timeScale: number): Promise<void> {
   return pause(clock ?? systemClock, Math.max(20, BETWEEN_MISSES_MS * timeScale));
-}
-
-/**
- * What the lookup says of a POST that the service says it did not execute: asked until it has said "absent" several times,
- * or anything else. The whole window is for lost answers.
- */
-export async function absentForLong<Says extends string>(
-  deps: Pick<ActivityDeps, 'clock'>,
-  timeScale: number,
-  ask: () => Promise<Says | 'absent'>,
-): Promise<Says | 'absent'> {
-  for (let miss = 1; ; miss += 1) {
-    const says = await ask();
-    if (says !== 'absent' || miss === MISSES_OF_ANSWERED) return says;
-    await untilNextMiss(deps, timeScale);
-  }
 }
 
 /** How long to wait before the next try of this activity. */

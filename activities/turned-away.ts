@@ -5,8 +5,7 @@ import { keyOf, requireOwnDeployment } from './claims.js';
 import type { ActivityDeps } from './deps.js';
 import { storing } from './failures.js';
 import { paidBeforeOurs } from './invoice-paid.js';
-import { lookUpOnce, lookupOfPaid } from './status-lookups.js';
-import { absentForLong } from './timing.js';
+import { lookUpRecord, lookupOfPaid } from './status-lookups.js';
 import type { ClaimRef } from './types.js';
 
 /** A claim under which POSTs left, each of which the service answered, in its own words, as not executed. */
@@ -24,7 +23,7 @@ export function createTurnedAwayActivities(deps: ActivityDeps) {
       const claim = await storing(() => deps.store.claims.get(key));
       if (claim?.phase !== 'reserved' || claim.turnedAway === undefined)
         return { phase: claim?.phase ?? 'reserved', isUnclear: false };
-      const shown = await absentForLong(deps, order.timeScale, () => lookUp(deps, order));
+      const shown = await lookUp(deps, order);
       const isUnclear = order.operation === PAY && shown === 'proves-nothing';
       if (!refusalStands({ ...TURNED_AWAY, lookup: shown })) return { phase: claim.phase, isUnclear };
       const { flowId, fingerprint, pin, reason } = order;
@@ -43,6 +42,9 @@ async function lookUp(
   deps: ActivityDeps,
   { operation, reference, pin, timeScale }: ClaimRef & { timeScale: number },
 ): Promise<LookupSays> {
-  if (operation !== PAY) return lookUpOnce(deps, pin, operation, reference);
+  if (operation !== PAY) {
+    const { live = [] } = pin;
+    return (await lookUpRecord({ ...deps, live, timeScale }, operation, reference)).says;
+  }
   return lookupOfPaid(await paidBeforeOurs(deps, { reference, expect: {}, timeScale }));
 }

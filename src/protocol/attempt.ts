@@ -148,8 +148,8 @@ export type Heard =
   /** A write after which nothing is asked; `isDone: false`: it failed, and may have been made nevertheless. */
   | { readonly of: 'write'; readonly isDone: boolean };
 
-/** How often the service must say that it does not show a POST that it answered: one lookup may lag. */
-export const MISSES_OF_ANSWERED = 3;
+/** Misses in a row, over ten seconds, until "not found" counts: a single one may come from a lagging replica. */
+export const MISSES = 3;
 
 export const begun = (terms: Terms): Attempt => ({
   does: terms.sendable ? 'reserve' : 'read-claim',
@@ -193,7 +193,7 @@ export function nextOf(terms: Terms, attempt: Attempt, heard: Heard): Attempt {
     case 'lookup':
       return attempt.does === 'look-before'
         ? afterLookBefore(terms, attempt, heard.says)
-        : afterLookAfter(attempt, heard.says);
+        : afterLookAfter(terms, attempt, heard.says);
     case 'paid':
       if (heard.says === 'not-paid') return on(attempt, 'check-quote');
       return heard.says === 'cannot-tell' ? later(attempt, 'not-asked') : reports(attempt, 'done-elsewhere');
@@ -239,12 +239,13 @@ function afterReserve(terms: Terms, attempt: Attempt, finds: ReserveFinds): Atte
 
 const beforeFirst = ({ byOthersToo }: Terms): Does => (byOthersToo ? 'look-first' : 'check-quote');
 
+/** Also of a lookup whose "not found" proves nothing: it may show the record a moment later. */
+const isMiss = ({ lookUp }: Terms, says: LookupSays): boolean => says === 'absent' || (lookUp && says === 'no-lookup');
+
 /** The service answered a moment ago, and its record may lag: what was turned away is absent after several misses. */
 function afterLookBefore(terms: Terms, attempt: Attempt, says: LookupSays): Attempt {
-  const misses = says === 'absent' ? attempt.misses + 1 : 0;
-  if (attempt.before === 'turned-away' && says === 'absent' && misses < MISSES_OF_ANSWERED) {
-    return { ...attempt, misses };
-  }
+  const misses = isMiss(terms, says) ? attempt.misses + 1 : 0;
+  if (attempt.before === 'turned-away' && misses > 0 && misses < MISSES) return { ...attempt, misses };
   const step = beforeRepeat(says, terms.skipLookup);
   switch (step) {
     case 'follow':
@@ -311,12 +312,12 @@ function afterRefusal(terms: Terms, attempt: Attempt, says: 'refused' | 'refused
   const refused = says === 'rate-expired' ? 'rate' : 'request';
   return terms.lookUp
     ? on(attempt, 'note-refusal', { refused, misses: 0 })
-    : afterLookAfter({ ...attempt, refused }, 'no-lookup');
+    : afterLookAfter(terms, { ...attempt, refused }, 'no-lookup');
 }
 
-function afterLookAfter(attempt: Attempt, says: LookupSays): Attempt {
+function afterLookAfter(terms: Terms, attempt: Attempt, says: LookupSays): Attempt {
   const misses = attempt.misses + 1;
-  if (says === 'absent' && misses < MISSES_OF_ANSWERED) return { ...attempt, misses };
+  if (isMiss(terms, says) && misses < MISSES) return { ...attempt, misses };
   const isRateExpired = attempt.refused === 'rate';
   const refusal = { lookup: says, before: attempt.before, isAboutReference: false, isRateExpired };
   if (attempt.refused !== null && refusalStands(refusal)) return on(attempt, 'reject', { outcome: 'rejected' });

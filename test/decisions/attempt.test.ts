@@ -107,7 +107,12 @@ describe('an attempt to send', () => {
     heard.some((each) => each.of === 'post' && says.includes(each.says));
   const isRefused = (path: Path) => hears(path, 'refused', 'refused-reference', 'rate-expired');
   const posts = ({ steps }: Path) => steps.includes('post');
-  const isAbsentThrice = (says: readonly unknown[]) => says.length === 3 && says.every((word) => word === 'absent');
+  /** A lookup that may not know the record says nothing by its "not found", and may show it a moment later. */
+  const isMiss =
+    ({ lookUp }: Terms) =>
+    (word: unknown) =>
+      word === 'absent' || (lookUp && word === 'no-lookup');
+  const isMissedThrice = (terms: Terms, says: readonly unknown[]) => says.length === 3 && says.every(isMiss(terms));
 
   it('sends at most once, only what can be sent, and right after its claim is marked', () => {
     const isWrong = ({ steps, heard, terms }: Path) => {
@@ -119,11 +124,11 @@ describe('an attempt to send', () => {
     expect(wrong(isWrong, posts)).toEqual([]);
   });
 
-  it('looks up every repeat before it is sent, and what was turned away three times if it is absent', () => {
-    const isWrong = ({ steps, heard, last }: Path) => {
+  it('looks up every repeat before it is sent, and what was turned away three times if the lookup shows nothing', () => {
+    const isWrong = ({ terms, steps, heard, last }: Path) => {
       const looked = looksOf(heard.slice(0, steps.indexOf('post')));
       if (last.before === 'unknown') return looked.length !== 1;
-      return looked.at(-1) === 'absent' ? !isAbsentThrice(looked) : looked.length === 0;
+      return isMiss(terms)(looked.at(-1)) ? !isMissedThrice(terms, looked) : looked.length === 0;
     };
     expect(wrong(isWrong, (path) => posts(path) && path.last.before !== 'nothing')).toEqual([]);
   });
@@ -132,8 +137,9 @@ describe('an attempt to send', () => {
     const isWrong = (path: Path) => {
       if (path.last.before === 'unknown' || hears(path, 'refused-reference')) return true;
       const looked = looksOf(path.heard.slice(path.steps.indexOf('post')));
-      const isWithout = path.terms.lookUp ? looked.at(-1) === 'no-lookup' : looked.length === 0;
-      return isWithout ? hears(path, 'rate-expired') : !isAbsentThrice(looked);
+      const isWithout = !path.terms.lookUp || looked.at(-1) === 'no-lookup';
+      if (path.terms.lookUp && !isMissedThrice(path.terms, looked)) return true;
+      return isWithout && hears(path, 'rate-expired');
     };
     expect(wrong(isWrong, (path) => isRefused(path) && path.last.outcome === 'rejected')).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import {
   begun as begunAttempt,
   marksAtOnce,
-  MISSES_OF_ANSWERED,
+  MISSES,
   nextOf,
   repeatOf,
   type Attempt,
@@ -118,12 +118,12 @@ export function attemptMoves(here: Here, step: Step): void {
       // Several misses take seconds: a lag hides all of them, or none.
       const misses = (): World => {
         let attempt = a;
-        for (let n = 0; n < MISSES_OF_ANSWERED && attempt.does === 'look-before'; n += 1)
+        for (let n = 0; n < MISSES && attempt.does === 'look-before'; n += 1)
           attempt = nextOf(terms, attempt, { of: 'lookup', says: missOf(setting, w) });
         return goOn(attempt, w);
       };
       calm(`before the repeat the lookup says: ${says}`, () =>
-        says === 'absent' ? misses() : hears({ of: 'lookup', says }),
+        isLookup(setting, w) && says === missOf(setting, w) ? misses() : hears({ of: 'lookup', says }),
       );
       if (!isLookup(setting, w)) return;
       if (mayNameNothing(setting, w)) fault(NAMELESS, () => hears({ of: 'lookup', says: 'proves-nothing' }));
@@ -154,17 +154,17 @@ export function attemptMoves(here: Here, step: Step): void {
       const says = trueLookup(setting, w);
       const misses = (): World => {
         let attempt = a;
-        const most = setting.worldPlant === 'one-miss' ? 1 : MISSES_OF_ANSWERED;
-        for (let n = 0; n < MISSES_OF_ANSWERED && attempt.does === 'look-after'; n += 1)
+        const most = setting.worldPlant === 'one-miss' ? 1 : MISSES;
+        for (let n = 0; n < MISSES && attempt.does === 'look-after'; n += 1)
           attempt = nextOf(
             terms,
-            { ...attempt, misses: n + 1 >= most ? MISSES_OF_ANSWERED : attempt.misses },
+            { ...attempt, misses: n + 1 >= most ? MISSES : attempt.misses },
             { of: 'lookup', says: missOf(setting, w) },
           );
         return goOn(attempt, w);
       };
       calm(`after the refusal the lookup says: ${says}`, () =>
-        says === 'absent' ? misses() : hears({ of: 'lookup', says }),
+        isLookup(setting, w) && says === missOf(setting, w) ? misses() : hears({ of: 'lookup', says }),
       );
       if (mayNameNothing(setting, w)) fault(NAMELESS, () => hears({ of: 'lookup', says: 'proves-nothing' }));
       fault('after the refusal the lookup cannot tell', () => hears({ of: 'lookup', says: 'cannot-tell' }));

@@ -10,7 +10,7 @@ import type * as settleUnknown from '../../activities/settle-unknown.js';
 import type * as statusLookups from '../../activities/status-lookups.js';
 import type * as submitUnderClaim from '../../activities/submit-under-claim.js';
 import type { Submission } from '../../activities/submit-under-claim.js';
-import type * as timing from '../../activities/timing.js';
+import type * as attempt from '../../src/protocol/attempt.js';
 import type * as voiding from '../../activities/void-all.js';
 import type * as invoicePayment from '../../src/flows/invoice-payment.js';
 import type * as attempts from '../../src/protocol/attempt.js';
@@ -92,7 +92,7 @@ export const freeingWhatIsSent = (honest: ClaimStore): Pick<ClaimStore, 'reserve
 /** In the activities, and in the definitions that they work from. */
 export const plants = {
   'one-owner': [submittingWith((deps, submission) => [{ ...deps, newOwner: () => 'the one' }, submission])],
-  'one-miss': [replacing<typeof timing>('activities/timing.ts', { MISSES: () => 1 })],
+  'one-miss': [replacing<typeof attempt>('src/protocol/attempt.ts', { MISSES: () => 1 })],
   'unread-is-unpaid': [
     replacing<typeof invoicePayment>('src/flows/invoice-payment.ts', {
       invoicePaymentFlow: ({ invoicePaymentFlow: flow }) => {
