@@ -7,10 +7,12 @@ describe('the claims of a terminated flow, against what trusted events prove', (
   let tested: GatewayUnderTest;
   /** Happens once an order was admitted, and before it is recorded with the claims. */
   let meanwhile: (() => Promise<unknown>) | undefined;
+  let laterMs = 0;
+  const nowMs = () => Date.now() + laterMs;
   beforeAll(async () => {
     tested = await gatewayUnderTest({
-      // Everything that was sent has had its time to arrive.
-      gateway: { nowMs: () => Date.now() + 600_000 },
+      gateway: { nowMs },
+      storeNowMs: nowMs,
       wrapStore: (store) => ({
         ...store,
         audit: {
@@ -34,6 +36,8 @@ describe('the claims of a terminated flow, against what trusted events prove', (
     const key = { account: 'default', operation: 'createBridgeDeposit', reference };
     await tested.store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
     await tested.store.claims.markSending(key, 'o');
+    // It has its time to arrive.
+    laterMs += 600_000;
     await tested.client.workflow.getHandle(flowId).terminate();
     const report = (status: string) =>
       tested.store.inbox.receive({

@@ -22,6 +22,9 @@ describe('a flow that was terminated in the UI', () => {
   /** While it is set, time stands still: what a test does within a window may take any time. */
   let standingMs: number | undefined;
   const nowMs = () => standingMs ?? Date.now() + laterMs;
+  /** By how much the clock of the gateway is ahead of the store's. */
+  let aheadMs = 0;
+  const clocks = { gateway: { nowMs: () => nowMs() + aheadMs }, storeNowMs: nowMs };
   /** Everything sent so far has had its time to arrive. */
   const settleWindowPasses = () => (laterMs += 120_000);
   /** Whether the gateway matches webhooks by itself. */
@@ -30,7 +33,7 @@ describe('a flow that was terminated in the UI', () => {
   let meanwhile: (() => Promise<unknown>) | undefined;
   beforeAll(async () => {
     tested = await gatewayUnderTest({
-      gateway: { nowMs },
+      ...clocks,
       wrapStore: (store) => ({
         ...store,
         audit: {
@@ -70,7 +73,10 @@ describe('a flow that was terminated in the UI', () => {
     // Nothing moves there by itself.
     const sandbox = { token: 'service-token', dbPath: join(scratch, 'sandbox.db'), stepMs: 3_600_000 };
     const parts = await openService({ timeoutMs: 5_000, sandbox });
-    const asked = await gatewayUnderTest({ gateway: { nowMs, service: accessOf(parts.service, sandbox.token) } });
+    const asked = await gatewayUnderTest({
+      ...clocks,
+      gateway: { ...clocks.gateway, service: accessOf(parts.service, sandbox.token) },
+    });
     try {
       await run({ ...parts, asked });
     } finally {
@@ -129,14 +135,15 @@ describe('a flow that was terminated in the UI', () => {
     expect(await decided('not-executed')).toEqual({ state: 'failed', phase: 'void' });
   });
 
-  it('is not closed while its POST may still be under way', async () => {
+  it('is not closed while its POST may still be under way, also by a gateway whose clock is ahead', async () => {
     const reference = await start('EGP');
     const flowId = `bridge-transfer/${reference}`;
     const key = { account: 'default', operation: 'createBridgeDeposit', reference };
     await tested.store.claims.reserve(key, { owner: 'o', flowId, fingerprint: 'f' });
     await handleOf(reference).terminate();
     await isListed(reference, 'parked');
-    standingMs = Date.now();
+    standingMs = Date.now() + laterMs;
+    aheadMs = 180_000;
     await tested.store.claims.markSending(key, 'o');
     for (const as of ['not-executed', 'failed']) {
       expect(await closed(reference, as)).toMatchObject({ status: 503, body: { data: { code: 'post_under_way' } } });
@@ -144,6 +151,7 @@ describe('a flow that was terminated in the UI', () => {
     expect(await tested.store.claims.get(key)).toMatchObject({ phase: 'sending' });
     expect(await tested.store.claims.orders(key)).toEqual([]);
     standingMs = undefined;
+    aheadMs = 0;
     settleWindowPasses();
     isMatching = false;
     const webhook = { source: 'webhook', reference, status: 'COMPLETED', proof: 'signature', body: {} } as const;
@@ -270,7 +278,7 @@ describe('a flow that was terminated in the UI', () => {
   });
 
   it('whose claim was lost in a restore is unknown, and not closed as never executed at a word', async () => {
-    const restored = await gatewayUnderTest({ gateway: { nowMs } });
+    const restored = await gatewayUnderTest(clocks);
     const before = tested;
     tested = restored;
     try {

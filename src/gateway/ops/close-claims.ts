@@ -96,7 +96,7 @@ const ORDER_OF: Readonly<Record<ClosedAs, ParkAction>> = { 'not-executed': 'clos
  * @throws Refusal 409, 503
  */
 export async function closeClaims(
-  { store, settings, lookUp, nowMs }: FlowOperationDeps,
+  { store, settings, lookUp }: FlowOperationDeps,
   address: FlowAddress,
   as: ClosedAs,
   order: { readonly actor: string; readonly note: string },
@@ -114,10 +114,11 @@ export async function closeClaims(
     const why = `Proven events report ${words}: look at them, and close it as what they say.`;
     throw new Refusal(409, why, { reference, code: 'proven_otherwise' });
   }
-  const sentUntilMs = nowMs() - settleWindowMs(settings.serviceTimeoutMs) * settings.timeScale;
+  // By the clock of the store, which has marked its sends: that of a gateway may be wrong.
+  const windowMs = settleWindowMs(settings.serviceTimeoutMs) * settings.timeScale;
   const isAgainst = (meaning: Meaning) =>
     as === 'not-executed' || orderRefusal(action, endingsOf([...meanings, meaning]), proven) !== null;
-  const unless = { flowId, statuses: wordsThat(isAgainst), besides: trusted.map((row) => eventIdOf(row)), sentUntilMs };
+  const unless = { flowId, statuses: wordsThat(isAgainst), besides: trusted.map((row) => eventIdOf(row)), windowMs };
   const account = settings.serviceAccount;
   const found = await claims.ofFlow(flowId);
   const keys = distinct([...moneyOperationsOf(address).map((made) => ({ account, ...made })), ...found]);
@@ -135,7 +136,7 @@ export async function closeClaims(
     throw new Refusal(503, `Not closed: ${text}.`, { reference, code }, RETRY_AFTER_SECONDS);
   }
   if (as !== 'not-executed') return;
-  for (const key of found) await claims.closeNotExecuted(key, order, { sentUntilMs });
+  for (const key of found) await claims.closeNotExecuted(key, order, { windowMs });
   const open = (await claims.ofFlow(flowId)).find(({ phase }) => !isOver(phase));
   if (open === undefined) return;
   // Prepared before a restore of the store, it may have been sent.

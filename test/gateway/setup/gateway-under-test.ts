@@ -29,12 +29,18 @@ interface Options {
   readonly temporalAddress?: string;
   /** Path of a file, or URL of a database. */
   readonly storePath?: string;
+  /** @default the system's clock */
+  readonly storeNowMs?: () => number;
 }
 
 /** A gateway and its store alone: no worker, no service. Temporal need not be there. */
 export async function gatewayUnderTest(options: Options = {}): Promise<GatewayUnderTest> {
   const folder = await mkdtemp(join(tmpdir(), 'towline-gateway-store-'));
-  const own = await openAt(options.storePath ?? join(folder, 'store.db'), { keyring, startThread: threadInProcess });
+  const own = await openAt(options.storePath ?? join(folder, 'store.db'), {
+    keyring,
+    startThread: threadInProcess,
+    ...(options.storeNowMs === undefined ? {} : { now: options.storeNowMs }),
+  });
   const store = options.wrapStore?.(own) ?? own;
   const temporalAddress = options.temporalAddress ?? process.env['TEST_TEMPORAL_ADDRESS'] ?? '';
   const { namespace = NAMESPACE } = options;
