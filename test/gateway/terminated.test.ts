@@ -7,7 +7,7 @@ import { until } from '../harness/until.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 import { accessOf, openService, type TestService } from '../harness/service.js';
 import { sample } from './proxy/caller.js';
-import { likeKinds } from '../harness/kinds.js';
+import { KINDS, likeKinds } from '../harness/kinds.js';
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';
 
@@ -275,6 +275,23 @@ describe('a flow that was terminated in the UI', () => {
       }
       expect(await closedAs(right)).toMatchObject({ status: 200 });
     });
+  });
+
+  it('has not failed if others have paid its invoice: it waits to be resumed', async () => {
+    const reference = newReference('paid');
+    const { input } = KINDS.find(({ kind }) => kind === 'invoice-payment') ?? {};
+    expect((await tested.post('/flows/invoice-payment', input?.(reference))).status).toBe(201);
+    const flowId = `invoice-payment/${reference}`;
+    const unsent = { flowId, fingerprint: 'f', epoch: 1 };
+    for (const operation of ['createInvoice', 'payInvoice']) {
+      await tested.store.claims.voidUnsent({ account: 'default', operation, reference }, unsent, 'paid_by_another_way');
+    }
+    await tested.client.workflow.getHandle(flowId).terminate();
+    const view = await until('it to be shown as terminated', async () => {
+      const { body } = await tested.get(`/flows/${flowId}`);
+      return body.state === 'running' ? undefined : body;
+    });
+    expect(view).toMatchObject({ state: 'parked', parked: { reason: 'terminated', actions: ['resume'] } });
   });
 
   it('whose claim was lost in a restore is unknown, and not closed as never executed at a word', async () => {

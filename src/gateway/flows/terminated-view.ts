@@ -1,5 +1,5 @@
 import type { FlowWithMoney } from '../../protocol/gateway-json.js';
-import type { Outcome } from '../../protocol/messages.js';
+import { PAID_BY_ANOTHER_WAY, type Outcome } from '../../protocol/messages.js';
 import { moneyOperationsOf } from '../../flows/index.js';
 import { ENDINGS, endingsOf, type Ending } from '../../protocol/decisions.js';
 import { classifyOfAnyKind } from '../../protocol/statuses.js';
@@ -61,12 +61,17 @@ async function closedAs(store: Store, claims: readonly Claim[]): Promise<Outcome
  * nothing ever will be. Something on the way may have sent it twice, and the refusal was of the second one.
  */
 function notExecuted(claims: readonly Claim[]): Outcome | undefined {
-  if (claims.length === 0 || !claims.every(({ phase }) => isOver(phase))) return undefined;
+  if (claims.length === 0 || !claims.every(({ phase }) => isOver(phase)) || isPaidByOthers(claims)) return undefined;
   const why = claims.find(({ reason }) => reason !== undefined)?.reason ?? 'Nothing was executed.';
   return { state: 'failed', reason: 'not_executed', detail: why };
 }
 
+/** The flow voided its claim for that, and follows their payment. */
+const isPaidByOthers = (claims: readonly Claim[]): boolean =>
+  claims.some(({ reason }) => reason === PAID_BY_ANOTHER_WAY);
+
 function whatResumes(claims: readonly Claim[]): string {
+  if (isPaidByOthers(claims)) return 'others have paid it: their payment is followed';
   if (claims.some(({ phase }) => phase === 'answered')) return 'the service has it: its status is followed';
   if (claims.some(({ phase, sent }) => phase === 'reserved' && sent === 'unknown'))
     return 'another send was ordered, and not made: it is made';
