@@ -57,6 +57,12 @@ export const referencesIn = (fields: unknown, members: readonly string[]): reado
 export const namedReference = (reading: EventReading | undefined): string | undefined =>
   reading?.references.find((name) => name !== UNREADABLE);
 
+/** Only the bridge uses this member: it names its kind, whatever the event is called. */
+export function saysProviderReference(body: unknown): boolean {
+  const said = memberOf(memberOf(body, 'data') ?? body, 'provider_reference_id');
+  return typeof said === 'string' && said !== '';
+}
+
 interface EventFields {
   readonly fields: unknown;
   readonly event: string | null;

@@ -1,5 +1,5 @@
-import type { EventReading, FlowDefinition } from './flow.js';
-import { PLAIN_WORD } from './callback.js';
+import { namesNoObject, type EventReading, type FlowDefinition } from './flow.js';
+import { PLAIN_WORD, saysProviderReference } from './callback.js';
 import { flowOf } from './index.js';
 import { isUnread, UNREADABLE, type FlowEvent } from '../protocol/messages.js';
 import { parseFlowId } from '../protocol/vocabulary.js';
@@ -36,7 +36,8 @@ function unopenedEventOf(row: InboxRow): FlowEvent {
 function toFlowEvent(row: InboxRow, definition: FlowDefinition, reference: string): FlowEvent {
   const reading = definition.readEvent(row.body);
   // A person who vouches for an event says that it is about the flow itself.
-  const proof = reading?.isClaim === true && row.proof !== 'person' ? null : row.proof;
+  const isClaim = reading?.isClaim === true || mayBeOfAnyObject(row, definition);
+  const proof = isClaim && row.proof !== 'person' ? null : row.proof;
   const other = otherReference(reading, reference);
   const facts = { ...(reading?.facts ?? { body: UNREADABLE }), ...(other === undefined ? {} : { reference: other }) };
   return {
@@ -48,6 +49,15 @@ function toFlowEvent(row: InboxRow, definition: FlowDefinition, reference: strin
     receivedAt: row.receivedAt,
     facts: Object.fromEntries(Object.entries(facts).map(([name, fact]) => [name, short(fact)])),
   };
+}
+
+/**
+ * An account webhook whose name says nothing of its object may be of any object under the reference, such as a deposit that
+ * another system of the account began: where no lookup tells them apart, it only holds back.
+ */
+function mayBeOfAnyObject({ source, body }: InboxRow, { webhooks, status }: FlowDefinition): boolean {
+  if (source !== 'webhook' || status !== undefined || !namesNoObject(body)) return false;
+  return webhooks !== undefined || !saysProviderReference(body);
 }
 
 /** The reference that a body names in place of the flow's own. Ours in any of the spellings is enough. */

@@ -175,6 +175,14 @@ export function defineFlow<Schema extends z.ZodType>(
  */
 const OTHER_OBJECTS = /^(payment|refund|kyc|system|transaction\.(?:deposit|withdrawal|onramp|offramp))(?=\.)/;
 
+const nameOf = (body: unknown): unknown => (body as { readonly event?: unknown } | null | undefined)?.event;
+
+/** An event without a name, or with one that says nothing of its object. */
+export function namesNoObject(body: unknown): boolean {
+  const name = nameOf(body);
+  return typeof name !== 'string' || !OTHER_OBJECTS.test(name);
+}
+
 type NamedKind = Pick<FlowDefinition, 'webhooks' | 'status' | 'refundedWord'>;
 
 /**
@@ -189,7 +197,7 @@ function asOfItsObject(
   body: unknown,
   reading: EventReading | undefined,
 ): EventReading | undefined {
-  const name = (body as { readonly event?: unknown } | null | undefined)?.event;
+  const name = nameOf(body);
   const [object] = (typeof name === 'string' && OTHER_OBJECTS.exec(name)) || [];
   const isOwn = lookup !== undefined || webhooks.some((own) => own.startsWith(`${object}.`));
   if (object === undefined || isOwn || reading === undefined) return reading;

@@ -184,7 +184,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   });
   const matcher = createWebhookMatcher({
     ...events,
-    matchOf: createWebhookMatch(store.claims),
+    matchOf: createWebhookMatch(store),
     dispatcher,
     unreadable,
     ...(pace.dispatchEveryMs === undefined ? {} : { everyMs: pace.dispatchEveryMs }),

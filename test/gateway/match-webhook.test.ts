@@ -110,7 +110,7 @@ describe('the flow of an account webhook, by the claims,', () => {
   const refused = (operation: string) =>
     store.claims.recordRejection(key(operation), 'o', { httpStatus: 400, message: 'no' });
   const match = (event: string) =>
-    createWebhookMatch(store.claims)({ event, data: { referenceId: reference, status: 'SUCCESSFUL' } });
+    createWebhookMatch(store)({ event, data: { referenceId: reference, status: 'SUCCESSFUL' } });
   const found = (kind: string) => ({
     flowId: `${kind}/${reference}`,
     reference,
@@ -131,7 +131,7 @@ describe('the flow of an account webhook, by the claims,', () => {
       for (const member of ['referenceId', 'provider_reference_id']) {
         for (const status of ['FAILED', 'COMPLETED']) {
           const body = { event, data: { [member]: reference, status } };
-          const { flowId } = await createWebhookMatch(store.claims)(body);
+          const { flowId } = await createWebhookMatch(store)(body);
           expect(flowId).toBe(`bridge-transfer/${reference}`);
           const row = { id: 'e', source: 'webhook', proof: 'signature', receivedAt: '', body } as InboxRow;
           expect(eventOfRow(flowId!, row)).toMatchObject({ trusted: false, proof: null, status });
@@ -144,9 +144,43 @@ describe('the flow of an account webhook, by the claims,', () => {
     await sent('bridge-transfer', 'createBridgeDeposit');
     await sent('bank-withdrawal', 'createBankWithdrawal');
     const data = { provider_reference_id: reference, status: 'SUCCESSFUL' };
-    expect(await createWebhookMatch(store.claims)({ event: WITHDRAWAL, data })).toEqual(found('bank-withdrawal'));
+    expect(await createWebhookMatch(store)({ event: WITHDRAWAL, data })).toEqual(found('bank-withdrawal'));
     expect(labelWebhook({ event: WITHDRAWAL, data })).toMatchObject({ flowId: null, toMatch: true });
   });
+
+  it('is none if one without a lookup was sent, and what was begun elsewhere under its reference is watched', async () => {
+    await sent('bank-checkout', 'createBankCheckout');
+    const flowId = `mobile-money-watch/${reference}`;
+    await store.audit.append({
+      kind: 'start',
+      subject: '1',
+      actor: 'jane',
+      role: 'admin',
+      means: 'token',
+      flowId,
+      details: {},
+    });
+    expect(await match(DEPOSIT)).toMatchObject({ flowId: null, reference });
+    await sent('onramp', 'createOnramp');
+    expect(await match(ON_CHAIN)).toEqual(found('onramp'));
+  });
+
+  it.each(['bank-withdrawal', 'card-deposit', 'bridge-transfer'])(
+    'proves nothing of a %s without a lookup if its name says nothing of its object',
+    (kind) => {
+      const read = (body: object, source: InboxRow['source'] = 'webhook') => {
+        const row = { id: 'e', source, proof: 'signature', receivedAt: '', body } as InboxRow;
+        return eventOfRow(`${kind}/${reference}`, row);
+      };
+      const data = { referenceId: reference, status: 'FAILED' };
+      for (const body of [{ event: ANY, data }, { event: 'anything', data }, data])
+        expect(read(body)).toMatchObject({ trusted: false, proof: null, status: 'FAILED' });
+      expect(read(data, 'callback')).toMatchObject({ trusted: true, status: 'FAILED' });
+      expect(read({ ...data, provider_reference_id: reference })).toMatchObject({
+        trusted: kind === 'bridge-transfer',
+      });
+    },
+  );
 
   it('is none if two of those that its name gives were sent', async () => {
     await sent('bank-checkout', 'createBankCheckout');
@@ -183,7 +217,7 @@ describe('the flow of an account webhook, by the claims,', () => {
   it('is the onramp for the other events of an on-chain deposit, whether it was sent or not', async () => {
     const data = { referenceId: reference, status: 'PENDING', mobile_money_status: 'PENDING' };
     const name = 'transaction.onramp.status.updated';
-    const matched = () => createWebhookMatch(store.claims)({ event: name, data });
+    const matched = () => createWebhookMatch(store)({ event: name, data });
     expect(await matched()).toMatchObject({ flowId: `onramp/${reference}`, reference });
     await sent('onramp', 'createOnramp');
     expect(await matched()).toMatchObject({ flowId: `onramp/${reference}`, reference });
@@ -191,6 +225,6 @@ describe('the flow of an account webhook, by the claims,', () => {
 
   it('is none if no claim is there and several kinds are possible', async () => {
     expect(await match(ANY)).toMatchObject({ flowId: null, reference });
-    expect(await createWebhookMatch(store.claims)({})).toEqual({ flowId: null, reference: null, status: null });
+    expect(await createWebhookMatch(store)({})).toEqual({ flowId: null, reference: null, status: null });
   });
 });

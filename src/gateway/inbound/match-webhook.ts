@@ -1,8 +1,9 @@
 import { flowOf } from '../../flows/index.js';
-import { memberOf, namedReference } from '../../flows/callback.js';
+import { memberOf, namedReference, saysProviderReference } from '../../flows/callback.js';
 import { filedWordOf } from '../../flows/event-of-row.js';
 import type { FlowDefinition } from '../../flows/flow.js';
 import { FLOW_KINDS, type FlowKind, isRefundReference } from '../../protocol/vocabulary.js';
+import type { AuditStore } from '../../store/audit.js';
 import { isOver, type ClaimStore } from '../../store/claim.js';
 import { flowAddress, type FlowAddress } from '../http/flow-path.js';
 
@@ -21,10 +22,10 @@ interface Candidate {
  * before its claim is on disk. So this needs no Temporal. An ambiguous webhook is kept as unmatched: the wrong flow
  * must not get it.
  */
-export function createWebhookMatch(claims: ClaimsToMatch) {
+export function createWebhookMatch(store: StoreToMatch) {
   return async (body: unknown): Promise<EventLabels> => {
     const candidates = candidatesOf(body);
-    return labelsOf(candidates, await theOne(claims, candidates.filter(mayHaveIt)));
+    return labelsOf(candidates, await theOne(store, candidates.filter(mayHaveIt)));
   };
 }
 
@@ -33,8 +34,8 @@ export function createWebhookMatch(claims: ClaimsToMatch) {
  * slow the claims are.
  */
 export function labelWebhook(body: unknown): EventLabels {
-  // Only the bridge uses this member, and its flow may not exist yet; an event that is named after an operation which is
-  // no deposit is another kind's all the same.
+  // Its flow may not exist yet; an event that is named after an operation which is no deposit is another kind's all the
+  // same.
   const event = memberOf(body, 'event');
   const isOther = typeof event === 'string' && NO_DEPOSIT.test(event);
   if (saysProviderReference(body) && !isOther) return labelSettlement(body);
@@ -72,9 +73,15 @@ function candidatesOf(body: unknown): readonly Candidate[] {
     .toSorted((a, b) => Number(b.named) - Number(a.named));
 }
 
-type ClaimsToMatch = Pick<ClaimStore, 'ofFlow' | 'orders'>;
+interface StoreToMatch {
+  readonly claims: Pick<ClaimStore, 'ofFlow' | 'orders'>;
+  readonly audit: Pick<AuditStore, 'ownersOf'>;
+}
 
-async function theOne(claims: ClaimsToMatch, candidates: readonly Candidate[]): Promise<Candidate | undefined> {
+async function theOne(
+  { claims, audit }: StoreToMatch,
+  candidates: readonly Candidate[],
+): Promise<Candidate | undefined> {
   const named = candidates.filter((candidate) => candidate.named);
   const { sent, refuted } = await sentOf(claims, candidates);
   const byName = (some: readonly Candidate[]) => some.filter((candidate) => candidate.named);
@@ -83,7 +90,11 @@ async function theOne(claims: ClaimsToMatch, candidates: readonly Candidate[]): 
   const [first] = [byName(sent), byName(refuted), watched, sent, refuted, named, candidates].filter(
     (some) => some.length > 0,
   );
-  return first?.length === 1 ? first[0] : undefined;
+  const [found, another] = first ?? [];
+  if (found === undefined || another !== undefined) return undefined;
+  // What was started elsewhere under the reference is watched: nothing but a lookup tells the two apart.
+  const isWatched = async () => (await audit.ownersOf(watched.map(({ address }) => address.flowId))).size > 0;
+  return found.definition.status === undefined && (await isWatched()) ? undefined : found;
 }
 
 /**
@@ -91,7 +102,7 @@ async function theOne(claims: ClaimsToMatch, candidates: readonly Candidate[]): 
  * refused or closed as not executed; an event shows that it was executed after all, unless it belongs to another flow.
  * A flow that only watches has no claim.
  */
-async function sentOf(claims: ClaimsToMatch, candidates: readonly Candidate[]) {
+async function sentOf(claims: StoreToMatch['claims'], candidates: readonly Candidate[]) {
   const sent: Candidate[] = [];
   const refuted: Candidate[] = [];
   if (candidates.length === 0) return { sent, refuted };
@@ -112,11 +123,6 @@ function isWatch(definition: FlowDefinition): boolean {
 }
 
 const NO_DEPOSIT = /^transaction\.(withdrawal|onramp|offramp)\./;
-
-function saysProviderReference(body: unknown): boolean {
-  const said = memberOf(memberOf(body, 'data') ?? body, 'provider_reference_id');
-  return typeof said === 'string' && said !== '';
-}
 
 /** Labels under which the inbox row is filed. */
 export interface EventLabels {

@@ -101,7 +101,7 @@ export function createSimGateway(deps: {
   });
   const matcher = createWebhookMatcher({
     ...shared,
-    matchOf: createWebhookMatch(store.claims),
+    matchOf: createWebhookMatch(store),
     dispatcher,
     unreadable,
   });
