@@ -17,7 +17,7 @@ import type { ActivityDeps } from './deps.js';
 import { storing } from './failures.js';
 import { EVENT_CAME, postSays, rejectionOf } from './outcome-of-error.js';
 import { lookupOfPaid } from './status-lookups.js';
-import { sendTimer, untilNextMiss } from './timing.js';
+import { lookTimer, sendTimer, untilNextMiss } from './timing.js';
 import type { ClaimRef, PaidReading } from './types.js';
 
 export interface Submission<Request> {
@@ -35,7 +35,7 @@ export interface Submission<Request> {
   /** A repeat is sent even if that lookup cannot tell. @default false */
   readonly unasked?: boolean;
   /** Asked right before a first send: whether someone else has already made the payment. Absent if no one else can. */
-  readonly lookUpFirst?: () => Promise<PaidReading>;
+  readonly lookUpFirst?: (beforeEachLookup: () => void) => Promise<PaidReading>;
   /** @default 1 */
   readonly timeScale?: number;
 }
@@ -54,6 +54,8 @@ export interface Sending<Request> {
   problem: string | undefined;
   /** False once its first byte would leave too long after its claim was marked. */
   isInTime: () => boolean;
+  /** False once what was looked up before it may have changed. Absent if nothing was. */
+  isFresh?: () => boolean;
   found?: Reservation;
   /** What the lookup said last; with an answer, if it shows the POST. */
   looked?: LookupSays;
@@ -91,7 +93,7 @@ export async function heardOf<Request>(sending: Sending<Request>, attempt: Attem
     case 'look-before':
       return { of: 'lookup', says: await lookBefore(sending, attempt) };
     case 'look-first':
-      sending.paid = await submission.lookUpFirst?.();
+      sending.paid = await submission.lookUpFirst?.(() => (sending.isFresh = lookTimer(deps)));
       return { of: 'paid', says: sending.paid?.says ?? 'not-paid' };
     case 'check-quote':
       return { of: 'quote', isOver: submission.stillValid?.() === false };
@@ -149,13 +151,18 @@ async function reserve<Request>(sending: Sending<Request>): Promise<Heard> {
   sending.found = found;
   if ('takenOver' in found && found.takenOver) deps.metrics?.count('towline_claims_taken_over_total', { operation });
   const before = (found.kind === 'reserved' ? found.sentBefore : undefined) ?? 'nothing';
-  return { of: 'reserve', finds: found.kind === 'other-fingerprint' ? 'other-request' : found.kind, before };
+  if (found.kind !== 'other-fingerprint') return { of: 'reserve', finds: found.kind, before };
+  const there = await storing(() => deps.store.claims.get(key));
+  // Ordered before a reset, of which this run knows nothing: what was sent is unknown, whatever was ordered since.
+  const isOurs = there?.flowId === flowId && there.sent !== 'nothing';
+  return { of: 'reserve', finds: isOurs ? 'sending' : 'other-request', before };
 }
 
 /** An earlier send may have been executed. */
 async function lookBefore<Request>(sending: Sending<Request>, { misses }: Attempt): Promise<LookupSays> {
   const { deps, submission } = sending;
   if (misses > 0) await untilNextMiss(deps, submission.timeScale ?? 1);
+  sending.isFresh = lookTimer(deps);
   const found = await submission.lookUp?.();
   sending.answer = found?.answer;
   return (sending.looked = found?.lookup ?? 'no-lookup');
@@ -166,7 +173,7 @@ async function lookAfter<Request>(sending: Sending<Request>, { misses }: Attempt
   const { lookUp, lookUpFirst, timeScale = 1 } = sending.submission;
   if (misses > 0) await untilNextMiss(sending.deps, timeScale);
   const ask = async (): Promise<LookupSays> =>
-    lookUpFirst === undefined ? ((await lookUp?.())?.lookup ?? 'no-lookup') : lookupOfPaid(await lookUpFirst());
+    lookUpFirst === undefined ? ((await lookUp?.())?.lookup ?? 'no-lookup') : lookupOfPaid(await lookUpFirst(() => {}));
   return (sending.looked = await ask().catch(() => 'cannot-tell' as const));
 }
 
@@ -178,7 +185,8 @@ async function post<Request>(sending: Sending<Request>): Promise<ReturnType<type
   const { deps, submission, key, request } = sending;
   const operation = submission.claim.operation as OperationName;
   const isQuoteOver = () => submission.stillValid?.() === false;
-  const stillValid = () => !isQuoteOver() && sending.isInTime() && !hasExpired(deps, operation, request);
+  const isInTime = () => sending.isInTime() && sending.isFresh?.() !== false;
+  const stillValid = () => !isQuoteOver() && isInTime() && !hasExpired(deps, operation, request);
   delete sending.answer;
   try {
     // The disk may have been slow, or the whole process may have been suspended.

@@ -147,9 +147,15 @@ export function createClaimActivities(deps: ActivityDeps) {
 /** The store knows the current epoch: an absent claim of an earlier epoch is unknown. */
 const unsent = ({ flowId, fingerprint, pin }: ClaimRef) => ({ flowId, fingerprint, epoch: pin.epoch });
 
-/** The claim of the run before the reset may have been lost with the store. */
-export const mayBeLost = ({ wasReset }: Pick<UnsentOrder, 'wasReset'>, { epoch }: Pin, found: readonly Claim[]) =>
-  found.length === 0 && wasReset && epoch > FIRST_EPOCH;
+/**
+ * The claim of the run before the reset may have been lost with the store. Of claims that the order names, the epoch in
+ * which they were prepared says so.
+ */
+export const mayBeLost = (
+  { wasReset, claims }: Pick<UnsentOrder, 'wasReset' | 'claims'>,
+  { epoch }: Pin,
+  found: readonly Claim[],
+) => found.length === 0 && claims.length === 0 && wasReset && epoch > FIRST_EPOCH;
 
 /** The claims that a flow may send under, those that it has, and those that its kind may use; not those in `done`. */
 export function unsentOf(

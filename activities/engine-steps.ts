@@ -130,7 +130,7 @@ export function createEngineActivities(deps: ActivityDeps) {
   };
 }
 
-/** What an earlier run of the flow was ordered to pay, and may have sent: its input alone does not tell of it. */
+/** What an earlier run of the flow was ordered to pay, and may send yet: its input alone does not tell of it. */
 async function withOrdered(deps: ActivityDeps, flowId: string, prepared: FlowPreparation): Promise<FlowPreparation> {
   const { steps } = prepared;
   const [first] = Object.values(steps);
@@ -140,7 +140,7 @@ async function withOrdered(deps: ActivityDeps, flowId: string, prepared: FlowPre
     later.map(async ([name, { operation }]) => {
       const claim = { ...first.claim, operation };
       const known = await storing(() => deps.store.claims.get(keyOf(deps, claim)));
-      if (known === undefined || (isUnsent(toAnswer(known).claim) && known.sent === 'nothing')) return [];
+      if (known === undefined) return [];
       return [[name, { claim: { ...claim, fingerprint: known.fingerprint }, facts: first.facts, fixed: {} }] as const];
     }),
   );

@@ -88,8 +88,12 @@ export function createFlowStepActivities(deps: ActivityDeps) {
         ...(unasked && { unasked }),
         timeScale: timeScaleOf(input),
         ...(submission.byOthersToo && {
-          lookUpFirst: () =>
-            paidBeforeOurs(deps, { reference: claim.reference, expect: facts, timeScale: timeScaleOf(input) }),
+          lookUpFirst: (beforeEachLookup: () => void) =>
+            paidBeforeOurs(
+              deps,
+              { reference: claim.reference, expect: facts, timeScale: timeScaleOf(input) },
+              beforeEachLookup,
+            ),
         }),
         request: () => submission.request(input, ours),
         send: (request, options) => call(deps.service, submission.operation, request, { ...options, mostMs }),

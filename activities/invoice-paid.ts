@@ -55,9 +55,12 @@ export function createInvoicePaidActivities(deps: ActivityDeps) {
 export const paidBeforeOurs = (
   deps: ActivityDeps,
   question: Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale'>,
-): Promise<PaidReading> => paidOrMissing(deps, { ...question, beforeOurs: true }, () => true);
+  beforeEachLookup: () => void = () => {},
+): Promise<PaidReading> => paidOrMissing(deps, { ...question, beforeOurs: true, beforeEachLookup }, () => true);
 
-type LookupQuestion = Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale' | 'beforeOurs'>;
+type LookupQuestion = Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale' | 'beforeOurs'> & {
+  readonly beforeEachLookup?: () => void;
+};
 
 /** No lookup says "not paid" against a trusted event of a payment for which no flow was found: it may be of this one. */
 async function paidOrMissing(
@@ -83,6 +86,7 @@ async function lookedUp(
   isWindowOver: (isMissing: boolean) => boolean,
 ): Promise<PaidReading> {
   for (let miss = 1; ; miss += 1) {
+    question.beforeEachLookup?.();
     const found = await readPaid(deps, question);
     const isOver = isWindowOver(found === MISSING);
     if (found !== MISSING || !isOver) return found;

@@ -1,3 +1,4 @@
+import { Context } from '@temporalio/activity';
 import type { Chain, Token } from '../src/contract/vocabulary.js';
 import { systemClock } from '../src/clock.js';
 import { plainAddress } from '../src/readers/hash.js';
@@ -26,6 +27,12 @@ import { sendTimer } from './timing.js';
 import { lookUpPost } from './settle-unknown.js';
 import { submitUnderClaim } from './submit-under-claim.js';
 
+/**
+ * Longest time from the flow's decision to the first byte, ms: what it had looked up may have changed since, and later it
+ * decides anew. Not shorter at another scale of time: workers take as long as they take.
+ */
+const DECIDED_WITHIN_MS = 300_000;
+
 export function createRefundActivities(deps: ActivityDeps) {
   return {
     /** Sends a refund by `sendCrypto`, under the claim of `{reference}.refund`. */
@@ -48,6 +55,8 @@ export function createRefundActivities(deps: ActivityDeps) {
       const decided = { receiverAddress, chain, token };
       const fingerprint = fingerprintOf(deps.store, 'refund', decided);
       const claim = { operation: 'sendCrypto', reference, flowId, fingerprint, pin };
+      const { clock = systemClock } = deps;
+      const { scheduledTimestampMs } = Context.current().info;
       const outcome = await submitUnderClaim(deps, {
         claim,
         // Any event may say that it was refunded, or that less came in.
@@ -60,6 +69,7 @@ export function createRefundActivities(deps: ActivityDeps) {
           }),
         ...(unasked && { unasked }),
         timeScale,
+        stillValid: () => clock.nowMs() < scheduledTimestampMs + DECIDED_WITHIN_MS,
         request: () => ({
           receiverAddress,
           chain: chain as Chain,

@@ -100,3 +100,7 @@ export function sendTimer(
   const elapsedMs = () => Math.max(monotonicMs() - startedMs, clock.nowMs() - startedAtMs);
   return () => elapsedMs() < withinMs;
 }
+
+/** False once a lookup that was begun now says too little of this moment: its answer is awaited as long as any other. */
+export const lookTimer = (deps: ActivityDeps): (() => boolean) =>
+  sendTimer(deps, SEND_WITHIN_MS + deps.serviceTimeoutMs);

@@ -5,7 +5,7 @@ import { PAYMENT_WORDS, type StatusMap } from '../src/protocol/statuses.js';
 import type { ParkAction, ParkReason } from '../src/protocol/vocabulary.js';
 import { refuse } from './engine/orders.js';
 import type { Request } from './engine/known.js';
-import type { OrderRule, Ordered, Plan, Rule, View } from './engine/plan.js';
+import type { OrderRule, Ordered, Plan, Rule, View, Situation } from './engine/plan.js';
 import {
   askOn,
   endUnmoved,
@@ -105,9 +105,11 @@ const SETTLEMENT: readonly Rule[] = [
     says: 'A proven completion, or a refund by the service or the provider, is the end; no refund of ours can be sent any more.',
     when: (v) => isFollowed(v) && isSettled(v),
     follows: (v) => {
-      // A completion that no failure was proven before has no refund of ours beside it.
-      if (!isRefunded(transferIn(v))) return { steps: [], end: { state: 'completed', reason: null } };
-      return voidRefund(v) ?? { steps: [], end: { state: 'refunded', reason: null } };
+      const isTheirs = isRefunded(transferIn(v));
+      // A completion that no failure was proven before has no refund of ours beside it; an earlier run may have begun one.
+      const mayHaveOurs = isTheirs || v.known.transfer?.wasAsked === true;
+      const end: Situation = { steps: [], end: { state: isTheirs ? 'refunded' : 'completed', reason: null } };
+      return (mayHaveOurs ? voidRefund(v) : null) ?? end;
     },
   },
   {
@@ -125,8 +127,11 @@ const SETTLEMENT: readonly Rule[] = [
     name: 'failed-owing-nothing',
     says: 'It failed before any crypto was paid: that is the end, after a while without contradiction.',
     when: (v) => isFollowed(v) && endStepOf(transferIn(v)).do === 'end',
-    follows: (v) =>
-      v.is.inGrace ? { steps: [], wakeAtMs: v.graceUntilMs } : endUnmoved(v, 'failed', 'failed_at_service'),
+    follows: (v) => {
+      if (v.is.inGrace) return { steps: [], wakeAtMs: v.graceUntilMs };
+      const mayHaveOurs = v.known.transfer?.wasAsked === true;
+      return (mayHaveOurs ? voidRefund(v) : null) ?? endUnmoved(v, 'failed', 'failed_at_service');
+    },
   },
   {
     name: 'theirs',

@@ -1,6 +1,9 @@
 const MOST_CHARACTERS = 128;
 const REFERENCE = /^[\w.:-]+$/;
 
+/** Whether it can be part of a path of the interface: the service may use others in its own records. */
+export const fitsPath = (reference: string): boolean => /^(?!.*\.\.)[A-Za-z0-9]/.test(reference);
+
 /**
  * A reference from outside, the caller's or the service's own: text or a number, without blanks around it. Its case
  * counts. Never throws.

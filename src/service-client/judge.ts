@@ -107,7 +107,7 @@ function dataOf(name: CallableName, value: unknown, httpStatus: number, options:
     if (binds) throw doubt(name, 'wrong-shape', httpStatus);
     throw new ContractBrokenError(name, pathsOf(data.error));
   }
-  if (isOfAnother(operation, data.data, options.reference)) {
+  if (isOfAnother(operation, data.data, options.reference, binds)) {
     if (binds) throw doubt(name, 'other-reference', httpStatus);
     throw new ContractBrokenError(name, [`${referenceMember(operation)}: of another record`]);
   }
@@ -133,9 +133,11 @@ function shownText({ message, value }: Body, { redact }: JudgeOptions): string |
  * A cache on the way may serve another record with the same amount and receiver. Only a member that is spelled as in the
  * request is surely the caller's own reference: others may be the service's.
  */
-function isOfAnother(operation: Operation, data: unknown, ours: string | undefined): boolean {
+function isOfAnother(operation: Operation, data: unknown, ours: string | undefined, binds: boolean): boolean {
   const theirs = (data as Readonly<Record<string, unknown>> | null)?.[referenceMember(operation) ?? ''];
-  return ours !== undefined && typeof theirs === 'string' && theirs.trim() !== '' && readReference(theirs) !== ours;
+  if (ours === undefined || typeof theirs !== 'string') return false;
+  // The answer to a POST is of that POST; a record that is looked up and names nothing may be of any.
+  return theirs.trim() === '' ? !binds : readReference(theirs) !== ours;
 }
 
 const referenceMember = ({ reference, param }: Operation): string | undefined =>

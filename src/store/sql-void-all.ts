@@ -41,9 +41,12 @@ export function createVoidAll(deps: {
 }): Pick<ClaimStore, 'voidAll'> {
   const { db, seal, sealed, now, guard } = deps;
 
-  const eventsOf = (flowId: string, isTrusted: boolean, most: number): Step => ({
-    sql: `SELECT * FROM inbox WHERE flow_id = ? AND proof IS ${isTrusted ? 'NOT ' : ''}NULL ORDER BY seq DESC LIMIT ?`,
-    params: [flowId, most],
+  /** Those that forbid it first: a flood of forgeries that the flow never gets must not hide them. */
+  const eventsOf = (flowId: string, isTrusted: boolean, most: number, reviewed: readonly string[]): Step => ({
+    sql: `SELECT * FROM inbox WHERE flow_id = ? AND proof IS ${isTrusted ? 'NOT ' : ''}NULL
+          ORDER BY CASE WHEN state IN ('waiting', 'delivered')
+                         AND id NOT IN (SELECT value FROM ${db.dialect.elements}(?)) THEN 0 ELSE 1 END, seq DESC LIMIT ?`,
+    params: [flowId, JSON.stringify(reviewed), most],
   });
 
   return {
@@ -80,8 +83,8 @@ export function createVoidAll(deps: {
         [
           { sql: `SELECT CASE WHEN ${isAllowed} THEN 1 ELSE 0 END AS allowed`, params: allowing },
           makeVoid,
-          eventsOf(flowId, true, MOST_TRUSTED),
-          eventsOf(flowId, false, MAX_UNTRUSTED),
+          eventsOf(flowId, true, MOST_TRUSTED, besides),
+          eventsOf(flowId, false, MAX_UNTRUSTED, besides),
           guard.countToMatch(untrustedToo),
           { sql: `SELECT epoch FROM deployment`, params: [] },
           ...claims.map(({ key }) => ({ sql: SELECT, params: values(key) })),

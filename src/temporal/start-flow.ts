@@ -132,7 +132,7 @@ export async function startFlow(
 async function whatIsThere(client: Client, flowId: string): Promise<WorkflowExecutionDescription> {
   const endsAtMs = performance.now() + LEARN_WITHIN_MS;
   for (;;) {
-    const found = await client.workflow.getHandle(flowId).describe();
+    const found = await callWithin(client, LEARN_WITHIN_MS, () => client.workflow.getHandle(flowId).describe());
     const isKnown = typeof found.memo?.['fingerprint'] === 'string' || parseFlowType(found.type) === undefined;
     if (isKnown || found.status.name !== 'RUNNING' || performance.now() > endsAtMs) return found;
     await new Promise((resolve) => setTimeout(resolve, LEARN_PAUSE_MS));

@@ -3,7 +3,7 @@ import { refundRefusal } from '../../src/protocol/decisions.js';
 import type { Facts } from '../../activities/types.js';
 import { openedIdOf } from '../../src/protocol/events.js';
 import { flowIdOf, refundReferenceOf } from '../../src/protocol/vocabulary.js';
-import { readReference } from '../../src/readers/reference.js';
+import { fitsPath, readReference } from '../../src/readers/reference.js';
 import { REFUND_CONFIRM_MS, REFUND_WAIT_MS } from '../engine/policies.js';
 import type { Known, Request } from '../engine/known.js';
 import type { Rule, View } from '../engine/plan.js';
@@ -248,7 +248,7 @@ export function depositLookedUpAs({ prepared, requests }: Known) {
   const answer = requests['deposit']?.shown.answer as { readonly kotani_reference_id?: string } | null | undefined;
   // In another grammar it cannot be asked for.
   const by = readReference(answer?.kotani_reference_id);
-  return { flowId, input: prepared?.input, ...(by === undefined ? {} : { by }) };
+  return { flowId, input: prepared?.input, ...(by !== undefined && fitsPath(by) ? { by } : {}) };
 }
 
 /** Under which id a crypto send of that reference is looked up. */

@@ -257,6 +257,10 @@ type Sent = Pick<Extract<Result, { of: 'send' }>, 'answer' | 'isRepeat' | 'sent'
 function sent(known: Known, name: string, result: Sent, nowMs: number): Known {
   const before = known.requests[name];
   if (before === undefined) return known;
+  // Voided before it was marked: no attempt of it has sent, or can.
+  const isVoid = before.claim === 'void' && before.sent === 'nothing';
+  if (isVoid && (UNSENT.includes(result.answer) || result.answer === 'given-up'))
+    return inNewTurn(withRequest(known, name, { answer: 'void' }));
   // The claim is known to have been marked: whatever this attempt did, something may have been sent.
   const isMarked = before.claim !== 'free' && before.claim !== 'reserved';
   const isOverruled = isMarked && UNSENT.includes(result.answer);

@@ -199,6 +199,8 @@ export interface View {
 /** Each yes-or-no that rules ask for, as a sentence. The model turns each of them around. */
 export const CONDITIONS = {
   hasLookup: 'The service has a lookup for the POST, and the run may use it.',
+  shownOtherwise:
+    'Its lookup, which may not know all, has shown it with a status that is no failure: an event alone does not fail it.',
   overdue: "The flow's deadline has passed.",
   sending: 'A send runs.',
   maybeSent: 'A POST of the flow may have been sent, as far as is known.',

@@ -11,6 +11,7 @@ import {
   isOfAnother,
   isSought,
   isStopped,
+  isVoidTried,
   look,
   lookAtStatus,
   orderSend,
@@ -65,9 +66,12 @@ const FIRST: readonly Rule[] = [
   },
   {
     name: 'paid-while-sending',
-    says: 'It was paid by another way while ours waits to be sent: its claim is voided, and that payment is followed.',
-    when: (v) => v.is.sending && v.is.elsewhere,
-    follows: (v) => ({ steps: [...voidOurs(v), ...sendOf(v)] }),
+    says: 'It was paid by another way while ours may be sent yet: its claim is voided, and that payment is followed.',
+    when: (v) => v.is.elsewhere && (v.is.sending || v.request.claim === 'reserved') && v.request.claim !== 'void',
+    follows: (v) => {
+      const steps = [...voidOurs(v), ...sendOf(v)];
+      return isVoidTried(v) ? { steps, park: 'step_failed' } : { steps };
+    },
   },
   {
     name: 'invalid',

@@ -91,11 +91,11 @@ export function unlessPaid(v: View): Situation | null {
 }
 
 /** An attempt that runs looks first; an older copy could show it that nothing was paid. */
-export function voidOurs({ request, known, is }: View): readonly Step[] {
-  if (request.claim === 'void') return [];
-  const wasTried = is.stopAsked && known.stop?.for === 'paid';
-  return [step('void', '', known.turn, { stop: 'paid', ...(wasTried ? { isParked: true } : {}) })];
+export function voidOurs(v: View): readonly Step[] {
+  if (v.request.claim === 'void') return [];
+  return [step('void', '', v.known.turn, { stop: 'paid', ...(isVoidTried(v) ? { isParked: true } : {}) })];
 }
+export const isVoidTried = ({ is, known }: View): boolean => is.stopAsked && known.stop?.for === 'paid';
 
 /** One claim alone, which must never be sent under any more. Null: it is closed. */
 export function voidOnly({ known, is }: View, name: string, end: StopEnd): Situation | null {

@@ -105,7 +105,12 @@ function viewOf(
   const words = plan.isOnlyHinted === true ? [request.word] : request.words;
   const meaningOf = (word: string | null): Meaning => meaningFor(plan, requestPlan, request, word);
   const byLookup = words.map(meaningOf);
-  const proven = hasLookup ? [...byLookup, ...(requestPlan.provenByEvents === true ? ofOwn : [])] : ofOwn;
+  // Where a lookup may not know it, events end it, too: not as failed against a record that it has shown.
+  const isShownOtherwise =
+    planted?.shownOtherwise ??
+    (requestPlan.provenByEvents === true && request.word !== null && meaningOf(request.word) !== 'failed');
+  const byBoth = isShownOtherwise ? ofOwn.filter((meaning) => meaning !== 'failed') : ofOwn;
+  const proven = hasLookup ? [...byLookup, ...(requestPlan.provenByEvents === true ? byBoth : [])] : ofOwn;
   const state = paymentStateOf(proven, hasLookup ? ofOwn : []);
   // What cannot be compared yet stands against an order all the same.
   const early = facts === null ? known.events.filter(isTrusted) : [];
@@ -125,6 +130,7 @@ function viewOf(
 
   const is: Record<Condition, boolean> = {
     hasLookup,
+    shownOtherwise: isShownOtherwise,
     overdue: nowMs >= deadlineAtMs,
     sending: send !== undefined,
     maybeSent: mayMove.some((one) => mayBeSent(requestOf(known, one.name))),

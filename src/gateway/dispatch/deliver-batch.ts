@@ -80,8 +80,10 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   // It continued as new between our two questions.
   if (facts.isOpen) return putOff(inbox, flowId, untilSignalSeen(deferrals));
   const report = await deps.reader.report(flowId);
-  // No worker answers, so it is not known yet whether the flow took them.
-  if (report === undefined && facts.status !== 'TERMINATED') return putOff(inbox, flowId, untilFlowHeals(deferrals));
+  // No worker answers, so it is not known yet whether the flow took them. A history that can never be read says nothing.
+  const isNew = rows.some(({ receivedAt }) => deps.nowMs() - Date.parse(receivedAt) < REPORTED_WITHIN_MS);
+  if (report === undefined && facts.status !== 'TERMINATED' && isNew)
+    return putOff(inbox, flowId, untilFlowHeals(deferrals));
   // The flow may have taken them from a signal whose answer was lost, and ended because of them.
   const verdicts = report === undefined ? [] : eventResultsOf(report, new Set(rows.map(({ id }) => id)));
   await inbox.settle(verdicts);
@@ -90,6 +92,9 @@ export async function deliverBatch(deps: DeliverDeps, batch: InboxBatch): Promis
   if (late.length > 0) await markLate(deps, late, facts);
   return putOff(inbox, flowId, AT_ONCE);
 }
+
+/** So long may workers be away before the events of a closed flow are judged without its report. */
+const REPORTED_WITHIN_MS = 3_600_000;
 
 /** An event that cannot be read no longer blocks its flow: a person handles it. */
 async function quarantine(
