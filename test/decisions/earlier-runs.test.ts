@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { NEVER_RESERVED } from '../../src/protocol/fingerprint.js';
 import type { ClaimPhase } from '../../src/store/claim.js';
+import { bank, mobileMoney } from '../flows/invoice-payment-setup.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { transferInput } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
@@ -109,9 +110,21 @@ describe('a flow that has sent nothing, while an earlier run of it may have (it 
     expect(await phaseOf(key)).toBe('void');
   });
 
+  test('refuses an order to pay that is another than the one that run had reserved for', async () => {
+    const reference = newReference('pay-later');
+    const key = await leave(`invoice-payment/${reference}`, 'payInvoice', 'reserved', 'of-another-payer');
+    const invoice = { referenceId: reference, currency: 'KES', amount: '1000.50', bank };
+    const input = { ...invoice, timeScale: TIME_SCALE, deadlineSeconds: 360_000 };
+    const handle = await decisions.bench.startFlow('invoice-payment', reference, input);
+    await untilFlow(handle, ({ view }) => view.stage === 'awaiting-payment');
+    const order: typeof ACTOR = { args: [{ actor: 'ann', mobileMoney }] };
+    await expect(handle.executeUpdate('pay', order)).rejects.toMatchObject({ cause: { type: 'other_request' } });
+    expect(await phaseOf(key)).toBe('reserved');
+    await handle.terminate();
+  });
+
   test('is neither cancelled nor expired if the payment of its invoice may have been sent', async () => {
     const reference = newReference('invoice');
-    const bank = { accountName: 'Payee', accountNumber: '0012345678', bankCode: '0250', country: 'ZAF' };
     const invoice = { referenceId: reference, currency: 'KES', amount: '1000.50', bank };
     const input = { ...invoice, timeScale: TIME_SCALE, deadlineSeconds: 300 };
     await leave(`invoice-payment/${reference}`, 'payInvoice', 'sending');

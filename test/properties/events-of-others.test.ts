@@ -15,9 +15,10 @@ const seen = (
   event: string | null,
   status: string | null | undefined,
   proof: InboxRow['proof'] = 'signature',
+  source: InboxRow['source'] = 'webhook',
 ) => {
   const data = { reference_id: 'r-1', status };
-  const row = { id: 'e', source: 'webhook', proof, body: event === null ? data : { event, data } };
+  const row = { id: 'e', source, proof, body: event === null ? data : { event, data } };
   const found = eventOfRow(flowIdOf(kind, 'r-1'), row as InboxRow);
   if (found === undefined) throw new Error('it reads as no event');
   return found;
@@ -57,9 +58,14 @@ describe('the status in an event that is named after another object', () => {
     }
   });
 
-  it.each(OF_EVENTS_ALONE)('is that of the %s itself if its name fits any kind, or is unknown', (kind) => {
-    for (const event of [null, 'transaction.status.updated', 'settlement.completed', 'a.name.of.tomorrow']) {
-      expect(seen(kind, event, 'COMPLETED')).toMatchObject({ trusted: true, status: 'COMPLETED' });
-    }
-  });
+  it.each(OF_EVENTS_ALONE)(
+    'is that of the %s itself at its own path if its name fits any kind; of the account, a claim',
+    (kind) => {
+      for (const event of [null, 'transaction.status.updated', 'settlement.completed', 'a.name.of.tomorrow']) {
+        const at = (source: InboxRow['source']) => seen(kind, event, 'COMPLETED', 'signature', source);
+        expect(at('callback')).toMatchObject({ trusted: true, status: 'COMPLETED' });
+        expect(at('webhook')).toMatchObject({ trusted: false, status: 'COMPLETED' });
+      }
+    },
+  );
 });

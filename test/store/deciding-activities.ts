@@ -33,12 +33,15 @@ export function depsOver(store: Store, { service = {}, ...replaced }: Replaced =
 
 const silent = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 
+/** When an activity that runs here was scheduled. */
+export const SCHEDULED_AT_MS = Date.UTC(2026, 0, 1);
+
 /**
  * Runs an activity as the SDK does, at a moment after it was first scheduled; its lookups have found nothing since, or
  * since a later moment.
  */
 export function asActivity<T>(run: () => Promise<T>, afterMs = 0, missingAfterMs = 0): Promise<T> {
-  const scheduledTimestampMs = Date.UTC(2026, 0, 1);
+  const scheduledTimestampMs = SCHEDULED_AT_MS;
   const info = {
     scheduledTimestampMs,
     currentAttemptScheduledTimestampMs: scheduledTimestampMs + afterMs,

@@ -7,7 +7,8 @@ import type { ClaimRef, RefundOrder } from '../../activities/types.js';
 import { NotSentError } from '../../src/service-client/index.js';
 import type { ReceivedEvent } from '../../src/protocol/events.js';
 import type { Store } from '../../src/store/store.js';
-import { depsOver } from './deciding-activities.js';
+import { systemClock } from '../../src/clock.js';
+import { asActivity, depsOver, SCHEDULED_AT_MS } from './deciding-activities.js';
 import { describeStores } from './store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
@@ -39,7 +40,8 @@ describe('a refund whose flow an order has ended', () => {
     store = await temporary.open();
     posts = 0;
     post = async () => ({ n: (posts += 1) });
-    deps = depsOver(store, { service: { sendCrypto: () => post() } });
+    const clock = { ...systemClock, nowMs: () => SCHEDULED_AT_MS };
+    deps = depsOver(store, { service: { sendCrypto: () => post() }, clock });
     const flowId = 'bridge-transfer/r1';
     const pin = await pinOf(deps);
     const terms = { receiverAddress: '0xa', chain: 'CELO', token: 'USDC', cryptoAmount: '7.5' };
@@ -48,7 +50,8 @@ describe('a refund whose flow an order has ended', () => {
   });
   afterEach(() => temporary.remove());
 
-  const submitted = async () => (await createRefundActivities(deps).submitRefund(refund)).outcome.kind;
+  const submitted = async () =>
+    (await asActivity(() => createRefundActivities(deps).submitRefund(refund))).outcome.kind;
   const receive = (id: string, event: Partial<ReceivedEvent>) =>
     store.inbox.receive({
       id,

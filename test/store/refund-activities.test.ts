@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { systemClock } from '../../src/clock.js';
 import { pinOf } from '../../activities/claims.js';
 import { createRefundActivities, createRefundInvoiceActivities } from '../../activities/refund.js';
 import type { RefundOrder } from '../../activities/types.js';
@@ -6,7 +7,7 @@ import { RejectedError, UnknownOutcomeError } from '../../src/service-client/ind
 import type { Store } from '../../src/store/store.js';
 import { bolt11, invoiceOf, PAYEE, usualFields, type Bolt11 } from '../flows/bolt11.js';
 import { newReference } from '../harness/references.js';
-import { asActivity, depsOver } from './deciding-activities.js';
+import { asActivity, depsOver, SCHEDULED_AT_MS } from './deciding-activities.js';
 import { anEvent, withTemporaryStore } from './temporary-store.js';
 
 describe('submitRefund', () => {
@@ -29,8 +30,10 @@ describe('submitRefund', () => {
     };
   };
   type Service = NonNullable<Parameters<typeof depsOver>[1]>['service'];
-  const submit = (order: RefundOrder, service: Service) =>
-    asActivity(() => createRefundActivities(depsOver(store, { service: service! })).submitRefund(order));
+  const submit = (order: RefundOrder, service: Service, afterMs = 0) => {
+    const clock = { ...systemClock, nowMs: () => SCHEDULED_AT_MS + afterMs };
+    return asActivity(() => createRefundActivities(depsOver(store, { service: service!, clock })).submitRefund(order));
+  };
 
   it('sends crypto under the reference of the refund, in the time that its flow allows', async () => {
     const sent: unknown[] = [];
@@ -50,7 +53,15 @@ describe('submitRefund', () => {
     expect(await store.claims.get(key)).toMatchObject({ phase: 'answered', flowId, fingerprint });
   });
 
-  it('sends once for a smaller amount, too, and returns other-request for another receiver, chain or token', async () => {
+  it('returns quote-expired, and sends nothing, if no worker came to it for longer than its decision stands', async () => {
+    const order = await orderOf();
+    const { outcome } = await submit(order, {}, 300_000);
+    expect(outcome).toEqual({ kind: 'quote-expired' });
+    const key = { account: 'default', operation: 'sendCrypto', reference: order.reference };
+    expect(await store.claims.get(key)).toMatchObject({ phase: 'reserved', sent: 'nothing' });
+  });
+
+  it('sends once for a smaller amount, too, and returns unknown for another receiver, chain or token', async () => {
     const order = await orderOf();
     let sent = 0;
     const service = { sendCrypto: async () => ({ n: (sent += 1) }) };
@@ -58,7 +69,7 @@ describe('submitRefund', () => {
     const less = await submit({ ...order, cryptoAmount: '7' }, service);
     expect(less).toEqual(first);
     for (const more of [{ receiverAddress: '0x2' }, { chain: 'BASE' }, { token: 'USDT' }]) {
-      expect((await submit({ ...order, ...more }, service)).outcome).toEqual({ kind: 'other-request' });
+      expect((await submit({ ...order, ...more }, service)).outcome).toMatchObject({ kind: 'unknown' });
     }
     expect(sent).toBe(1);
   });

@@ -106,12 +106,12 @@ describe('submitUnderClaim', () => {
       expect(sent.times).toBe(1);
     });
 
-    it('sends although the lookup took long: the time to the first byte counts from then', async () => {
+    it('sends although the lookup took as long as any answer may: the time to the first byte counts from then', async () => {
       let nowMs = 0;
       const { attempt, ordered } = claimed({ monotonicMs: () => nowMs });
       await ordered();
       const lookUp = async () => {
-        nowMs += 60_000;
+        nowMs += 35_000;
         return { lookup: 'absent' as const };
       };
       expect(await attempt({ lookUp })).toMatchObject({ kind: 'accepted' });
@@ -188,13 +188,6 @@ describe('submitUnderClaim', () => {
     expect(await attempt({ stillValid: () => false })).toEqual({ kind: 'quote-expired' });
     expect((await claim())?.phase).toBe('reserved');
     expect(takenBack).toBe(0);
-  });
-
-  it("returns other-request, without a POST, for another fingerprint than the first attempt's", async () => {
-    const { sent, attempt } = claimed();
-    await attempt();
-    expect(await attempt({}, 'another')).toEqual({ kind: 'other-request' });
-    expect(sent.times).toBe(1);
   });
 
   it('returns rejected or void to each later attempt under a claim that was refused or closed', async () => {

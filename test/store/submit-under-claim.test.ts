@@ -242,6 +242,41 @@ describe('submitUnderClaim', () => {
     expect(await phase()).toBe('reserved');
   });
 
+  it('sends nothing on what was looked up before the machine slept, and looks again', async () => {
+    let sleptMs = 0;
+    const clock = { ...systemClock, nowMs: () => Date.now() + sleptMs };
+    const { sent, attempt, phase } = claimed({ clock });
+    const sleeping = async (beforeEachLookup: () => void) => {
+      beforeEachLookup();
+      sleptMs += 600_000;
+      return { says: 'not-paid' };
+    };
+    await expect(attempt(undefined, { lookUpFirst: sleeping })).rejects.toMatchObject({ type: 'not_sent' });
+    expect([sent.times, await phase()]).toEqual([0, 'reserved']);
+    await expect(attempt(failing(new TurnedAwayError('sendCrypto')))).rejects.toThrow();
+    const lookUp = async () => {
+      sleptMs += 600_000;
+      return { lookup: 'absent' };
+    };
+    await expect(attempt(undefined, { lookUp, timeScale: 0.001 })).rejects.toMatchObject({ type: 'not_sent' });
+    expect([sent.times, await phase()]).toEqual([1, 'reserved']);
+    const awake = async () => ({ lookup: 'absent' });
+    expect(await attempt(undefined, { lookUp: awake, timeScale: 0.001 })).toMatchObject({ kind: 'accepted' });
+  });
+
+  it('returns unknown for another request of its own flow if one may have been sent, and other-request for any other', async () => {
+    const { attempt, flowId, key, sent } = claimed();
+    const other = async (more: object) => ({
+      claim: { ...key, flowId, fingerprint: 'g', pin: await pinOf(depsOver(store)), ...more },
+    });
+    await expect(attempt(failing(new NotSentError('sendCrypto', 'refused')))).rejects.toThrow();
+    expect(await attempt(undefined, await other({}))).toMatchObject({ kind: 'other-request' });
+    expect(await attempt(failing(new UnknownOutcomeError('sendCrypto', 'timeout')))).toMatchObject({ kind: 'unknown' });
+    expect(await attempt(undefined, await other({}))).toMatchObject({ kind: 'unknown' });
+    expect(await attempt(undefined, await other({ flowId: 'crypto-send/x' }))).toMatchObject({ kind: 'other-request' });
+    expect(sent.times).toBe(2);
+  });
+
   it("counts each attempt by its outcome or by its failure's type, and a bug of ours as error", async () => {
     const counted: unknown[] = [];
     const count = (name: string, labels: unknown) => {

@@ -124,6 +124,19 @@ describeStores('voidAll of the claims of a flow', (kind) => {
     expect(await phases()).toEqual(['void', 'void']);
   });
 
+  it('returns an untrusted event that stands against it, however many came since that the flow never gets', async () => {
+    const first = anEvent({ flowId, proof: null });
+    await store.inbox.receive(first);
+    for (let n = 0; n < 25; n += 1) {
+      const flood = anEvent({ flowId, proof: null });
+      await store.inbox.receive(flood);
+      await store.inbox.settle([{ id: flood.id, state: 'unverified' }]);
+    }
+    const { isDone, events } = await voidAll();
+    expect(isDone).toBe(false);
+    expect(events.map(({ id }) => id)).toContain(first.id);
+  });
+
   it('counts an event for which a person vouched as another one', async () => {
     const event = anEvent({ flowId, proof: null });
     await store.inbox.receive(event);
