@@ -44,7 +44,7 @@ import { createRoleRefusals } from './flows/give-order.js';
 import { settledOwners } from './flows/start.js';
 import { createOidcCheck } from './http/oidc.js';
 import { createTokenCheck } from './http/bearer-token.js';
-import { createBudget, withinBudget } from './http/budget.js';
+import { createBudget, withinBudget } from './flows/budget.js';
 import { createOwners } from './http/owners.js';
 import {
   closingSignal,
@@ -58,7 +58,8 @@ import {
 } from './http/server.js';
 import { openKnownNetworks } from './http/known-networks.js';
 import { errorForLog } from './http/refusal.js';
-import { createPageLimit, createRateLimit, UNPROVEN } from './http/rate-limit.js';
+import { createPageLimit } from './flows/charged-pages.js';
+import { createRateLimit, UNPROVEN } from './http/rate-limit.js';
 import { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 import { followWebhookSecrets } from './inbound/live-secrets.js';
 import { createAdmission } from './inbound/admission.js';

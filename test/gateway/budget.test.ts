@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { createBudget } from '../../src/gateway/http/budget.js';
+import { createBudget } from '../../src/gateway/flows/budget.js';
 import { anEvent } from '../store/temporary-store.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 

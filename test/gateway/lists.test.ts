@@ -7,7 +7,7 @@ import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
 import { listFlows } from '../../src/gateway/flows/list.js';
 import type { Caller } from '../../src/gateway/http/bearer-token.js';
 import { createOwners } from '../../src/gateway/http/owners.js';
-import { createPageLimit } from '../../src/gateway/http/rate-limit.js';
+import { createPageLimit } from '../../src/gateway/flows/charged-pages.js';
 import { addAuditRoute } from '../../src/gateway/ops/audit.js';
 import { addCallbackRoutes } from '../../src/gateway/ops/callbacks.js';
 import type { Store } from '../../src/store/store.js';

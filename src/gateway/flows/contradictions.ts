@@ -4,7 +4,7 @@ import type { ContradictedFlow, ContradictionList } from '../../protocol/gateway
 import { whoIs } from '../http/bearer-token.js';
 import { addressOf, FlowParams } from '../http/flow-path.js';
 import type { MembersOf } from '../http/openapi.js';
-import { readCharged } from '../http/rate-limit.js';
+import { readCharged } from './charged-pages.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import { contradicted, Flow, shownFlow } from './address.js';

@@ -8,8 +8,8 @@ import type { CardIntake } from '../cards/card-intake.js';
 import type { Settler } from '../dispatch/settler.js';
 import type { FlowWatch } from './flow-watch.js';
 import type { TokenCheck } from '../http/bearer-token.js';
-import type { Budget } from '../http/budget.js';
-import type { TakePages } from '../http/rate-limit.js';
+import type { Budget } from './budget.js';
+import type { TakePages } from './charged-pages.js';
 import type { Readings } from './readings.js';
 
 /**

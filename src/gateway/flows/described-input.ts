@@ -6,7 +6,7 @@ import { flowOf } from '../../flows/index.js';
 import { packageRoot } from '../../package-root.js';
 import type { FlowKind } from '../../protocol/vocabulary.js';
 import { CardGiven } from '../cards/take-card.js';
-import { ref, toSchema } from '../http/openapi.js';
+import { ref, toSchema } from '../reference/describe-route.js';
 
 type Schema = OpenAPIV3_1.SchemaObject;
 type Schemas = Readonly<Record<string, Schema>>;

@@ -20,7 +20,7 @@ import { inTurns } from '../../in-turns.js';
 import { isReference } from '../http/flow-path.js';
 import type { Caller } from '../http/bearer-token.js';
 import type { MembersOf } from '../http/openapi.js';
-import { gatherPages } from '../http/rate-limit.js';
+import { gatherPages } from './charged-pages.js';
 import { settledOwners } from './start.js';
 import { Refusal } from '../http/refusal.js';
 import type { FlowOperationDeps } from './deps.js';

@@ -6,7 +6,7 @@ import type { MembersOf } from '../http/openapi.js';
 import type { Asker } from '../../temporal/questions.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { whenAnswered } from '../http/places.js';
-import { readCharged } from '../http/rate-limit.js';
+import { readCharged } from './charged-pages.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import { Flow, shownFlow, withoutOwnCallbacks } from './address.js';

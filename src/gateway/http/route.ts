@@ -5,7 +5,8 @@ import type { Caller, TokenCheck } from './bearer-token.js';
 import { flowAddress, NO_SUCH_KIND, parseBody } from './flow-path.js';
 import { bodyOf, type JsonBody } from './json-body.js';
 import { Refusal } from './refusal.js';
-import { type AnyRoute, describeRoute, type Json, type Reference, type Route } from './openapi.js';
+import { describeRoute } from '../reference/describe-route.js';
+import type { AnyRoute, Json, Reference, Route } from './openapi.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { AUDIT_KINDS, type AuditEntry, type AuditPage } from '../../protocol/audit.js';
 import type { Store } from '../../store/store.js';
 import type { TokenCheck } from '../http/bearer-token.js';
-import { readCharged, type TakePages } from '../http/rate-limit.js';
+import { readCharged, type TakePages } from '../flows/charged-pages.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
 

@@ -25,7 +25,7 @@ import type { Readings } from '../flows/readings.js';
 import { asOrder, type Caller, type TokenCheck, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { mayOrder } from '../http/may-order.js';
-import type { TakePages } from '../http/rate-limit.js';
+import type { TakePages } from '../flows/charged-pages.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';

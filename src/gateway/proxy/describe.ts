@@ -2,7 +2,8 @@ import type { OpenAPIV3_1 } from 'openapi-types';
 import { z } from 'zod';
 import { describeOperation } from '../../contract/openapi.js';
 import type { Operation } from '../../contract/operation.js';
-import { json, type Reference, toSchema } from '../http/openapi.js';
+import type { Reference } from '../http/openapi.js';
+import { json, toSchema } from '../reference/describe-route.js';
 
 /** Header of answers that belong to a flow. */
 const LOCATION = {

@@ -1,7 +1,7 @@
 import type { RelayedAnswer } from '../../service-client/index.js';
 import type { ReadName } from '../../flows/service-interface.js';
 import type { Caller } from '../http/bearer-token.js';
-import { createPageLimit } from '../http/rate-limit.js';
+import { createPageLimit } from '../flows/charged-pages.js';
 import { Refusal } from '../http/refusal.js';
 import { relay } from './relay.js';
 

@@ -1,6 +1,6 @@
 import type { AuditNote, AuditStore } from '../../store/audit.js';
 import type { Store } from '../../store/store.js';
-import { createRateLimit } from './rate-limit.js';
+import { createRateLimit } from '../http/rate-limit.js';
 
 type Entry = Pick<AuditNote, 'actor' | 'kind' | 'flowId' | 'subject' | 'action'>;
 
