@@ -3,10 +3,11 @@ import type { Settings } from '../config/settings-shape.js';
 
 export { GatewayPortTakenError } from './http/server.js';
 export type { ServeCards } from './cards/card-intake.js';
+export { startGateway, type Gateway } from './app.js';
 export { createCapabilities, inboundUrls } from './inbound/capabilities.js';
 export { createWorkMetrics } from './ops/work-metrics.js';
+export type { GatewayOptions } from './parts.js';
 export type { ServiceAccess } from './proxy/deps.js';
-export { startGateway, type Gateway, type GatewayOptions } from './start-gateway.js';
 
 /**
  * The gateway's log. Its lines are built from an allow-list (`errorForLog`, route patterns); the redaction is a second

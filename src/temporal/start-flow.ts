@@ -25,7 +25,7 @@ export interface StartFlowDeps {
   readonly client: Client;
   readonly store: Pick<Store, 'macs'>;
   /** @default `towline` */
-  readonly taskQueue?: string;
+  readonly taskQueue?: string | undefined;
 }
 
 export interface StartedFlow {

@@ -51,7 +51,7 @@ const GATEWAY: readonly RegExp[] = [
   NODE,
   /^@temporalio\/(client|common)$/,
   /^@opentelemetry\/api$/,
-  /^(cockatiel|fastify|@fastify\/.*|ipaddr\.js|jose|lossless-json|pino|prom-client|uuid)$/,
+  /^(cockatiel|fastify|fastify-plugin|ipaddr\.js|jose|lossless-json|pino|prom-client|uuid)$/,
 ];
 
 /** The rules of import. A new folder under `src` needs a line here. */

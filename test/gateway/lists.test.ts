@@ -102,8 +102,7 @@ describe('lists of the gateway', () => {
     const matters = { contradictedAmong: () => Promise.resolve(new Set()) };
     const store = { claims: { ofFlow: none }, inbox: { list: none }, matters, proposals: { open: none } };
     const takePage = () => undefined;
-    const tokens = { owners };
-    const deps = { client, store, reader: { facts }, takePage, tokens } as unknown as FlowOperationDeps;
+    const deps = { client, store, reader: { facts }, takePage, owners } as unknown as FlowOperationDeps;
     const { flows } = await listFlows(deps, viewer('vic'), { limit: 500 });
     expect(flows.map(({ flowId }) => flowId)).toEqual(times(100).map((n) => `onramp/r-${n}`));
     expect(questions).toEqual({ open: 0, mostOpen: 4, all: 100 });
@@ -124,7 +123,7 @@ describe('lists of the gateway', () => {
     };
     const store = { mac: (...parts: string[]) => Buffer.from(parts.join()).toString('hex').padEnd(16, '0') };
     const takePage = createPageLimit(25, () => nowMs);
-    const deps = { client, store, takePage, tokens: { owners } } as unknown as FlowOperationDeps;
+    const deps = { client, store, takePage, owners } as unknown as FlowOperationDeps;
     const list = (name: string) => listFlows(deps, viewer(name), { limit: 50 });
     // Filters that leave nothing: 20 pages, 20, and what is left.
     for (const _ of times(3)) expect((await list('greedy')).next).not.toBeNull();
@@ -141,11 +140,11 @@ describe('lists of the gateway', () => {
   });
 
   it('of the store are charged by their rows, and one who reads without end leaves room for others', async () => {
-    const { server, tokens, listen, headersOf } = bareServer('admin', 'ada');
+    const { server, listen, headersOf } = bareServer('admin', 'ada');
     let [nowMs, stored] = [0, 500];
     const list = ({ limit = 50 }) => Promise.resolve(times(Math.min(limit, stored)).map((seq) => ({ seq })));
     const store = { audit: { list } } as unknown as Store;
-    addAuditRoute(server, { store, tokens, takePage: createPageLimit(10, () => nowMs) });
+    addAuditRoute(server, { store, takePage: createPageLimit(10, () => nowMs) });
     const url = await listen();
     const statusOf = async (rows: number) =>
       (await fetch(`${url}/audit?limit=${rows}`, { headers: headersOf('ada') })).status;
@@ -161,7 +160,7 @@ describe('lists of the gateway', () => {
   });
 
   it('of callbacks look for dead receivers once for all who ask within five seconds', async () => {
-    const { server, tokens, listen, headersOf } = bareServer('viewer', 'vic');
+    const { server, listen, headersOf } = bareServer('viewer', 'vic');
     let looks = 0;
     const openCircuits = async () => {
       looks += 1;
@@ -173,7 +172,7 @@ describe('lists of the gateway', () => {
     const unused = { store: {} as Store, reader: {} as FlowReader, logger: pino({ level: 'silent' }) };
     addCallbackRoutes(server, {
       ...unused,
-      tokens,
+      owners,
       callbacks,
       secrets: () => [],
       readings: { record: () => Promise.resolve() },
@@ -191,7 +190,7 @@ describe('lists of the gateway', () => {
   });
 
   it("of callbacks are charged for each 200 among which a name's own were looked for", async () => {
-    const { server, tokens, listen, headersOf } = bareServer('flows', 'ann');
+    const { server, listen, headersOf } = bareServer('flows', 'ann');
     let [nowMs, stored, listed] = [0, 2_500, 0];
     async function* list() {
       for (const n of times(stored)) {
@@ -202,7 +201,7 @@ describe('lists of the gateway', () => {
     const unused = { store: {} as Store, reader: {} as FlowReader, logger: pino({ level: 'silent' }) };
     addCallbackRoutes(server, {
       ...unused,
-      tokens,
+      owners,
       callbacks: createCallbackHandles({ workflow: { list } } as unknown as Client),
       secrets: () => [],
       readings: { record: () => Promise.resolve() },

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createFlowWatch } from '../../src/gateway/flows/flow-watch.js';
 import { closeServer, createServer } from '../../src/gateway/http/server.js';
 import { createPlaces } from '../../src/gateway/http/places.js';
-import { addCodecRoutes } from '../../src/gateway/ops/codec.js';
+import { codec as codecServer } from '../../src/gateway/ops/codec.js';
 import type { Store } from '../../src/store/store.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { newReference } from '../harness/references.js';
@@ -52,10 +52,9 @@ describe('a request whose caller hangs up', () => {
   it.each(['/flows', '/audit'])(
     'keeps its place in %s until its work has ended, so that no caller has more in progress than allowed',
     async (path) => {
-      const { server, tokens, listen, headersOf } = bareServer('flows', 'ann');
+      const { server, listen, headersOf } = bareServer('flows', 'ann');
       const underWay: (() => void)[] = [];
-      server.get(path, { config: { isList: true } }, async (request, reply) => {
-        await tokens.require(request, 'view');
+      server.get(path, { config: { isList: true, permission: 'view' } }, async (_request, reply) => {
         await new Promise<void>((resolve) => underWay.push(resolve));
         return reply.send({});
       });
@@ -83,17 +82,13 @@ describe('a request whose caller hangs up', () => {
 
 describe('a scrape of the gateway by the monitoring', () => {
   it('is answered while other tokens read as much as all together may', async () => {
-    const { server, tokens, headersOf } = bareServer('operator', 'ann', 'bob', 'cyn', 'dan', 'prometheus');
+    const { server, headersOf } = bareServer('operator', 'ann', 'bob', 'cyn', 'dan', 'prometheus');
     const underWay: (() => void)[] = [];
-    server.get('/flows/:kind/:reference', async (asked, reply) => {
-      await tokens.require(asked, 'view');
+    server.get('/flows/:kind/:reference', { config: { permission: 'view' } }, async (_request, reply) => {
       await new Promise<void>((resolve) => underWay.push(resolve));
       return reply.send({});
     });
-    server.get('/metrics', async (asked, reply) => {
-      await tokens.require(asked, 'read-metrics');
-      return reply.send('');
-    });
+    server.get('/metrics', { config: { permission: 'read-metrics' } }, async (_request, reply) => reply.send(''));
     const ask = async (name: string, url: string) =>
       (await server.inject({ url, headers: headersOf(name) })).statusCode;
     const reads = ['ann', 'bob', 'cyn', 'dan'].flatMap((name) => times(768).map(() => ask(name, '/flows/onramp/a')));
@@ -190,11 +185,11 @@ describe('fault 57: waiting for a flow', () => {
 
 describe('the codec endpoint of the gateway', () => {
   it('has room for so many bytes at a time, of each token and of all: bodies are counted before they are read', async () => {
-    const { server, tokens, listen, headersOf } = bareServer('operator', 'ann', 'bob', 'cyn', 'dan', 'eve');
+    const { server, listen, headersOf } = bareServer('operator', 'ann', 'bob', 'cyn', 'dan', 'eve');
     const none = () => Promise.resolve([]);
     const store = { audit: { append: () => Promise.resolve() } } as unknown as Store;
     const codec = { encode: none, decodeForPeople: none };
-    addCodecRoutes(server, { codec, store, tokens, settings: { development: false }, monotonicMs: () => 0 });
+    void server.register(codecServer, { codec, store, settings: { development: false }, monotonicMs: () => 0 });
     const url = await listen();
     const decode = async (name: string) => {
       const headers = { ...headersOf(name), 'content-type': 'application/json' };

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
 import { Card } from '../../contract/deposit.js';
 import type { CardToken as Kept } from '../../protocol/gateway-json.js';
 import { parseBody } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
-import type { TokenCheck } from '../http/bearer-token.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
-import type { CardIntake } from './card-intake.js';
+import { createCardIntake, type CardIntake, type CardIntakeOptions } from './card-intake.js';
 
 /*
  * A card as callers send it. Errors name the member, never its value: these messages go back to the caller and must
@@ -82,34 +82,46 @@ const CardToken = z.object({
   expiresAt: z.iso.datetime(),
 } satisfies MembersOf<Kept>);
 
-/**
- * `POST /card-tokens` `{card}`: 201 and `{cardToken, masked, expiresAt}`, for callers who do not start a card flow by
- * `POST /flows/card-deposit`. Only this gateway can use the token, once, within a minute.
- */
-export function addCardRoutes(
-  server: FastifyInstance,
-  deps: { readonly cards: CardIntake; readonly tokens: TokenCheck },
-) {
-  addRoute(
-    server,
-    deps.tokens,
-    {
-      method: 'POST',
-      path: '/card-tokens',
-      operationId: 'keepCard',
-      tag: 'cards',
-      summary: 'Keeps a card in memory for a minute, behind a token that is used once.',
-      permission: 'start',
-      body: {
-        schema: { CardBody },
-        required: true,
-        example: { card: { number: '4111 1111 1111 1111', expiryMonth: '12', expiryYear: '2030', cvv: '123' } },
-      },
-      answers: { 201: { says: 'The token.', schema: { CardToken } } },
-    },
-    ({ reply, caller: { name: actor }, body: { card } }) => {
-      void reply.code(201);
-      return deps.cards.keep(card, actor);
-    },
-  );
+declare module 'fastify' {
+  interface FastifyInstance {
+    cards: CardIntake;
+  }
 }
+
+/**
+ * Cards, for as long as the gateway runs, and `POST /card-tokens` `{card}`: 201 and `{cardToken, masked, expiresAt}`, for
+ * callers who do not start a card flow by `POST /flows/card-deposit`. Only this gateway can use the token, once, within a
+ * minute.
+ */
+export const cards = fp(async (server: FastifyInstance, options: CardIntakeOptions) => {
+  const intake = createCardIntake(options);
+  server.decorate('cards', intake);
+  let served: (() => void) | undefined;
+  let closed: Promise<void> | undefined;
+  // Requests that are still in flight may need their cards to be sent.
+  server.addHook('preClose', async () => {
+    closed = intake.close(new Promise((resolve) => (served = resolve)));
+  });
+  server.addHook('onClose', async () => {
+    served?.();
+    await closed;
+  });
+  addRoute(server, {
+    method: 'POST',
+    path: '/card-tokens',
+    operationId: 'keepCard',
+    tag: 'cards',
+    summary: 'Keeps a card in memory for a minute, behind a token that is used once.',
+    permission: 'start',
+    body: {
+      schema: { CardBody },
+      required: true,
+      example: { card: { number: '4111 1111 1111 1111', expiryMonth: '12', expiryYear: '2030', cvv: '123' } },
+    },
+    answers: { 201: { says: 'The token.', schema: { CardToken } } },
+    handler: ({ reply, caller: { name: actor }, body: { card } }) => {
+      void reply.code(201);
+      return intake.keep(card, actor);
+    },
+  });
+});

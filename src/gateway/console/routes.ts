@@ -38,10 +38,10 @@ const PAGE_POLICY = [
  * `/console`: pages for people who decide about parked flows. They call only the public API, with the token of the
  * person who signed in; the content served here is the same for everyone.
  */
-export function addConsoleRoutes(
+export async function consolePages(
   server: FastifyInstance,
   { uiUrl, namespace }: { readonly uiUrl: string | undefined; readonly namespace: string },
-): void {
+): Promise<void> {
   const isKnown = uiUrl !== undefined && URL.canParse(uiUrl);
   const page = pageWith(
     isKnown ? `${uiUrl.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows/` : '',

@@ -31,7 +31,7 @@ export interface DispatcherDeps extends DeliverDeps {
   readonly logger: Logger;
   readonly drain: Drain;
   /** How often it checks by itself, for rows that another gateway stored or a killed one left behind. @default 1000 */
-  readonly everyMs?: number;
+  readonly everyMs?: number | undefined;
   /** @default the system's */
   readonly clock?: Clock;
 }

@@ -21,11 +21,11 @@ export interface SettlerDeps extends SettleDeps {
   readonly duty: Pick<Duty, 'isOurs'>;
   readonly drain: Drain;
   /** @default 1000 */
-  readonly everyMs?: number;
+  readonly everyMs?: number | undefined;
   /** @default the system's */
   readonly clock?: Clock;
   /** A row is due for a query when it was delivered this long ago. @default 2000 */
-  readonly ageMs?: number;
+  readonly ageMs?: number | undefined;
 }
 
 /** Queries per round (a second): few, unless a backlog built up. */

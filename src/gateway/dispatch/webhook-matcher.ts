@@ -28,7 +28,7 @@ export interface WebhookMatcherDeps {
   readonly drain: Pick<Drain, 'finish'>;
   readonly logger: Logger;
   /** How often it checks by itself, for webhooks that another gateway left behind or could not match. @default 1000 */
-  readonly everyMs?: number;
+  readonly everyMs?: number | undefined;
   /** @default the system's */
   readonly clock?: Clock;
 }

@@ -28,27 +28,23 @@ const AcknowledgeBody = z.strictObject({ note: note().min(1, 'must say why') });
 
 /** Flows that something contradicts, and the order of a person who has seen to it. */
 export function addContradictionRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
-  const { store, tokens, logger, takePage } = deps;
-  addRoute(
-    server,
-    tokens,
-    {
-      method: 'GET',
-      path: '/contradictions',
-      operationId: 'listContradictions',
-      tag: 'flows',
-      permission: 'view',
-      summary: 'Lists flows that ended, and of which a proven event or an answer says otherwise.',
-      query: ListQuery,
-      answers: { 200: { says: 'Flows, the latest contradiction first.', schema: { Contradictions } } },
-    },
-    async ({ caller, query: { state, limit, after } }): Promise<ContradictionList> => {
-      const begunBy = tokens.owners.isForAll(caller, 'view') ? undefined : caller.name;
+  const { store, owners, logger, takePage } = deps;
+  addRoute(server, {
+    method: 'GET',
+    path: '/contradictions',
+    operationId: 'listContradictions',
+    tag: 'flows',
+    permission: 'view',
+    summary: 'Lists flows that ended, and of which a proven event or an answer says otherwise.',
+    query: ListQuery,
+    answers: { 200: { says: 'Flows, the latest contradiction first.', schema: { Contradictions } } },
+    handler: async ({ caller, query: { state, limit, after } }): Promise<ContradictionList> => {
+      const begunBy = owners.isForAll(caller, 'view') ? undefined : caller.name;
       const flowIds = await readCharged(takePage, caller.name, limit, () =>
         store.matters.contradictedFlows(state, { limit, after, begunBy }),
       );
       const page = flowIds.map((flowId) => ({ flowId }));
-      const theirs = (await tokens.owners.theirs(caller, 'view', page)).map(({ flowId }) => flowId);
+      const theirs = (await owners.theirs(caller, 'view', page)).map(({ flowId }) => flowId);
       const found = await contradictionsJson(store, theirs);
       return {
         flows: theirs.flatMap((flowId) => {
@@ -58,27 +54,23 @@ export function addContradictionRoutes(server: FastifyInstance, deps: FlowOperat
         next: flowIds.length === limit ? (flowIds.at(-1) ?? null) : null,
       };
     },
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      method: 'POST',
-      params: FlowParams,
-      path: '/flows/:kind/:reference/acknowledge',
-      operationId: 'acknowledgeContradiction',
-      tag: 'flows',
-      permission: 'resolve',
-      summary: 'Records that a person has seen to what contradicts a flow. Its state stays, and so does the flag.',
-      body: {
-        schema: { AcknowledgeBody },
-        required: true,
-        example: { note: 'the bank has sent it back; the customer is credited' },
-      },
-      answers: { 200: { says: 'The flow.', schema: { Flow } } },
-      refusals: { 409: 'Nothing contradicts it that waits for a person.' },
+  });
+  addRoute(server, {
+    method: 'POST',
+    params: FlowParams,
+    path: '/flows/:kind/:reference/acknowledge',
+    operationId: 'acknowledgeContradiction',
+    tag: 'flows',
+    permission: 'resolve',
+    summary: 'Records that a person has seen to what contradicts a flow. Its state stays, and so does the flag.',
+    body: {
+      schema: { AcknowledgeBody },
+      required: true,
+      example: { note: 'the bank has sent it back; the customer is credited' },
     },
-    async ({ params, caller, body: { note: why } }) => {
+    answers: { 200: { says: 'The flow.', schema: { Flow } } },
+    refusals: { 409: 'Nothing contradicts it that waits for a person.' },
+    handler: async ({ params, caller, body: { note: why } }) => {
       const address = addressOf(params);
       const { flowId, reference } = address;
       const open = await contradictedJson(store, flowId);
@@ -96,5 +88,5 @@ export function addContradictionRoutes(server: FastifyInstance, deps: FlowOperat
       logger.info({ flowId, actor: caller.name }, 'a contradiction was acknowledged');
       return flowJson(deps, await shownFlow(deps.reader, address, caller));
     },
-  );
+  });
 }

@@ -7,7 +7,7 @@ import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { CardIntake } from '../cards/card-intake.js';
 import type { Settler } from '../dispatch/settler.js';
 import type { FlowWatch } from './flow-watch.js';
-import type { TokenCheck } from '../http/bearer-token.js';
+import type { Owners } from '../http/owners.js';
 import type { Budget } from './budget.js';
 import type { TakePages } from './charged-pages.js';
 import type { Readings } from './readings.js';
@@ -34,7 +34,7 @@ export interface FlowOperationDeps {
   readonly watch: FlowWatch;
   /** Of Temporal's lists. */
   readonly takePage: TakePages;
-  readonly tokens: TokenCheck;
+  readonly owners: Owners;
   readonly settler: Pick<Settler, 'checkSoon'>;
   readonly cards: CardIntake;
   readonly readings: Readings;
@@ -46,5 +46,5 @@ export interface FlowOperationDeps {
   /** Aborted when the gateway closes: requests that wait for a flow then get its current state. */
   readonly closing: AbortSignal;
   /** @default that of all flows */
-  readonly taskQueue?: string;
+  readonly taskQueue?: string | undefined;
 }

@@ -89,7 +89,7 @@ async function pageOf(
   after: string | undefined,
 ): Promise<FlowPage> {
   const wanted = query.reason === undefined ? query : { ...query, state: 'parked' as const };
-  const isForAll = deps.tokens.owners.isForAll(caller, 'view');
+  const isForAll = deps.owners.isForAll(caller, 'view');
   const nextPage = (conditions: string, size: number, from: string | null): Promise<ServerPage> =>
     isForAll ? serverPage(deps, conditions, size, from) : ownPage(deps, caller.name, conditions, size, from);
   const { found, next } = await gatherPages(wanted.limit, after ?? null, async (most, from) => {

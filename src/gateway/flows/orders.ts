@@ -64,114 +64,90 @@ const orderOfTwo = {
 
 /** The decisions of a person, or of the caller, about a flow. */
 export function addOrderRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
-  const { tokens } = deps;
-  addRoute(
-    server,
-    tokens,
-    {
-      ...order,
-      path: '/flows/:kind/:reference/cancel',
-      operationId: 'cancelFlow',
-      permission: 'cancel',
-      summary: 'Cancels a flow; refused once money may have moved.',
-      body: { schema: { CancelBody }, required: false, example: { note: 'ordered twice' } },
-      refusals: { 409: 'Money may have moved already.' },
-    },
-    ({ reply, params, caller, body: content }) => {
+  addRoute(server, {
+    ...order,
+    path: '/flows/:kind/:reference/cancel',
+    operationId: 'cancelFlow',
+    permission: 'cancel',
+    summary: 'Cancels a flow; refused once money may have moved.',
+    body: { schema: { CancelBody }, required: false, example: { note: 'ordered twice' } },
+    refusals: { 409: 'Money may have moved already.' },
+    handler: ({ reply, params, caller, body: content }) => {
       const order = { update: UPDATES.cancel, action: 'cancel', content };
       // Cancelling a cancelled flow is no error.
       const isDone = (view: FlowWithMoney) => view.state === 'cancelled';
       return answerOrder(deps, reply, giveOrder(deps, caller, addressOf(params), order, isDone));
     },
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      ...orderOfTwo,
-      path: '/flows/:kind/:reference/approve-quote',
-      operationId: 'approveQuote',
-      permission: 'approve-quote',
-      summary: 'Approves the quote of a flow that waits for this approval.',
-      body: { schema: { CancelBody }, required: false },
-      refusals: { 409: 'It does not wait for that.' },
-    },
-    ({ reply, params, caller, body: content }) => {
+  });
+  addRoute(server, {
+    ...orderOfTwo,
+    path: '/flows/:kind/:reference/approve-quote',
+    operationId: 'approveQuote',
+    permission: 'approve-quote',
+    summary: 'Approves the quote of a flow that waits for this approval.',
+    body: { schema: { CancelBody }, required: false },
+    refusals: { 409: 'It does not wait for that.' },
+    handler: ({ reply, params, caller, body: content }) => {
       const order = { update: UPDATES.approveQuote, action: APPROVE_QUOTE, content };
       return answerOrder(deps, reply, giveOrder(deps, caller, addressOf(params), order));
     },
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      ...order,
-      path: '/flows/:kind/:reference/pay',
-      operationId: 'payFlow',
-      permission: 'pay',
-      summary: 'Pays the invoice of an invoice-payment that waits for it.',
-      body: {
-        schema: { PayBody },
-        required: true,
-        example: { mobileMoney: { phoneNumber: '+254712345678', providerNetwork: 'MPESA' } },
-      },
-      refusals: { 409: 'It does not wait for that.' },
+  });
+  addRoute(server, {
+    ...order,
+    path: '/flows/:kind/:reference/pay',
+    operationId: 'payFlow',
+    permission: 'pay',
+    summary: 'Pays the invoice of an invoice-payment that waits for it.',
+    body: {
+      schema: { PayBody },
+      required: true,
+      example: { mobileMoney: { phoneNumber: '+254712345678', providerNetwork: 'MPESA' } },
     },
+    refusals: { 409: 'It does not wait for that.' },
     // Once: the same order again finds the first one. The flow checks its content, by the rules of its kind.
-    ({ reply, params, caller, body: content }) => {
+    handler: ({ reply, params, caller, body: content }) => {
       const order = { update: UPDATES.pay, action: 'pay', content };
       return answerOrder(deps, reply, giveOrder(deps, caller, addressOf(params), order));
     },
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      ...order,
-      path: '/flows/:kind/:reference/refund-invoice',
-      operationId: 'provideRefundInvoice',
-      permission: 'give-refund-invoice',
-      summary: 'Gives the Lightning invoice that a refund of an offramp goes to.',
-      body: { schema: { RefundInvoiceBody }, required: true, example: { invoice: 'lnbc…' } },
-      refusals: { 409: 'It does not wait for that.' },
-    },
-    ({ reply, params, caller, body: content }) => {
+  });
+  addRoute(server, {
+    ...order,
+    path: '/flows/:kind/:reference/refund-invoice',
+    operationId: 'provideRefundInvoice',
+    permission: 'give-refund-invoice',
+    summary: 'Gives the Lightning invoice that a refund of an offramp goes to.',
+    body: { schema: { RefundInvoiceBody }, required: true, example: { invoice: 'lnbc…' } },
+    refusals: { 409: 'It does not wait for that.' },
+    handler: ({ reply, params, caller, body: content }) => {
       const order = { update: UPDATES.provideRefundInvoice, action: 'refund-invoice', content };
       return answerOrder(deps, reply, giveOrder(deps, caller, addressOf(params), order));
     },
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      ...orderOfTwo,
-      path: '/flows/:kind/:reference/resolve',
-      operationId: 'resolveFlow',
-      summary: 'Decides a parked flow by one of the actions that it lists.',
-      permission: 'resolve',
-      body: {
-        schema: { ResolveBody },
-        required: true,
-        example: { action: 'keep-waiting', note: 'the provider says: tomorrow' },
-      },
-      refusals: { 409: 'The action is not legal now.' },
+  });
+  addRoute(server, {
+    ...orderOfTwo,
+    path: '/flows/:kind/:reference/resolve',
+    operationId: 'resolveFlow',
+    summary: 'Decides a parked flow by one of the actions that it lists.',
+    permission: 'resolve',
+    body: {
+      schema: { ResolveBody },
+      required: true,
+      example: { action: 'keep-waiting', note: 'the provider says: tomorrow' },
     },
-    ({ reply, params, caller, body }) => answerOrder(deps, reply, resolveFlow(deps, caller, addressOf(params), body)),
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      ...order,
-      path: '/flows/:kind/:reference/withdraw',
-      operationId: 'withdrawProposal',
-      permission: 'withdraw',
-      summary: 'Takes back an order that waits for a second person.',
-      body: { schema: { CancelBody }, required: false, example: { note: 'the customer called back' } },
-      refusals: { 409: 'None waits, or it is being carried out.' },
-    },
-    ({ params, caller, body: { note: why } }) => withdrawFromFlow(deps, caller, addressOf(params), why),
-  );
+    refusals: { 409: 'The action is not legal now.' },
+    handler: ({ reply, params, caller, body }) =>
+      answerOrder(deps, reply, resolveFlow(deps, caller, addressOf(params), body)),
+  });
+  addRoute(server, {
+    ...order,
+    path: '/flows/:kind/:reference/withdraw',
+    operationId: 'withdrawProposal',
+    permission: 'withdraw',
+    summary: 'Takes back an order that waits for a second person.',
+    body: { schema: { CancelBody }, required: false, example: { note: 'the customer called back' } },
+    refusals: { 409: 'None waits, or it is being carried out.' },
+    handler: ({ params, caller, body: { note: why } }) => withdrawFromFlow(deps, caller, addressOf(params), why),
+  });
 }
 
 /** The flow as JSON; 202 if the order waits for a second person. */

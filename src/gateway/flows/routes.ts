@@ -52,94 +52,74 @@ const read = { method: 'GET', tag: 'flows', permission: 'view' } as const;
 const shown = { 200: { says: 'The flow.', schema: { Flow } } } as const;
 
 /** `/flows`: start, list, show, wait, the service's answers, and orders. */
-export function addFlowRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
-  const { tokens } = deps;
+export async function flows(server: FastifyInstance, deps: FlowOperationDeps): Promise<void> {
+  const { owners } = deps;
   addStartRoutes(server, deps);
-  addRoute(
-    server,
-    tokens,
-    {
-      ...read,
-      path: '/flows',
-      operationId: 'listFlows',
-      summary: 'Lists flows, newest first.',
-      description: 'Lags behind by a second or so.',
-      query: ListQuery,
-      answers: { 200: { says: 'Flows.', schema: { FlowList } } },
-    },
-    ({ caller, query }) => listFlows(deps, caller, query),
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      ...read,
-      params: FlowParams,
-      path: '/flows/:kind/:reference',
-      operationId: 'showFlow',
-      summary: 'Shows a flow.',
-      answers: shown,
-    },
-    async ({ caller, params }) => flowJson(deps, await shownFlow(deps.reader, addressOf(params), caller)),
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      ...read,
-      params: FlowParams,
-      path: '/flows/:kind/:reference/wait',
-      operationId: 'waitForFlow',
-      summary: 'Shows a flow as soon as it ended or parked, or as it is when the time is up.',
-      query: WaitQuery,
-      answers: shown,
-    },
-    async ({ request, caller, params, query: { timeoutSeconds } }) => {
+  addRoute(server, {
+    ...read,
+    path: '/flows',
+    operationId: 'listFlows',
+    summary: 'Lists flows, newest first.',
+    description: 'Lags behind by a second or so.',
+    query: ListQuery,
+    answers: { 200: { says: 'Flows.', schema: { FlowList } } },
+    handler: ({ caller, query }) => listFlows(deps, caller, query),
+  });
+  addRoute(server, {
+    ...read,
+    params: FlowParams,
+    path: '/flows/:kind/:reference',
+    operationId: 'showFlow',
+    summary: 'Shows a flow.',
+    answers: shown,
+    handler: async ({ caller, params }) => flowJson(deps, await shownFlow(deps.reader, addressOf(params), caller)),
+  });
+  addRoute(server, {
+    ...read,
+    params: FlowParams,
+    path: '/flows/:kind/:reference/wait',
+    operationId: 'waitForFlow',
+    summary: 'Shows a flow as soon as it ended or parked, or as it is when the time is up.',
+    query: WaitQuery,
+    answers: shown,
+    handler: async ({ request, caller, params, query: { timeoutSeconds } }) => {
       await waitForFlow(deps, addressOf(params), timeoutSeconds, request);
       return flowJson(deps, await shownFlow(deps.watch, addressOf(params), caller));
     },
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      ...read,
-      permission: 'read-service',
-      params: FlowParams,
-      path: '/flows/:kind/:reference/answers',
-      operationId: 'showAnswers',
-      summary: "What the service answered to the flow's requests: where to send a customer, what to pay.",
-      answers: { 200: { says: 'The answers so far, oldest first.', schema: { FlowAnswers } } },
-    },
-    async ({ params, caller }) => {
+  });
+  addRoute(server, {
+    ...read,
+    permission: 'read-service',
+    params: FlowParams,
+    path: '/flows/:kind/:reference/answers',
+    operationId: 'showAnswers',
+    summary: "What the service answered to the flow's requests: where to send a customer, what to pay.",
+    answers: { 200: { says: 'The answers so far, oldest first.', schema: { FlowAnswers } } },
+    handler: async ({ params, caller }) => {
       const address = addressOf(params);
       const answers = await answersOfFlow(deps, address, caller);
       // Before they are shown, and not for flows that do not exist: there are any number of those.
       await deps.readings.record(caller, { kind: 'read-answers', flowId: address.flowId });
       return answers;
     },
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      ...read,
-      path: '/proposals',
-      operationId: 'listProposals',
-      summary: 'Lists orders that wait for a second person.',
-      query: ProposalsQuery,
-      answers: { 200: { says: 'Orders, the oldest first.', schema: { Proposals } } },
-    },
-    async ({ caller, query: { limit, after } }): Promise<ProposalList> => {
-      const begunBy = tokens.owners.isForAll(caller, 'view') ? undefined : caller.name;
+  });
+  addRoute(server, {
+    ...read,
+    path: '/proposals',
+    operationId: 'listProposals',
+    summary: 'Lists orders that wait for a second person.',
+    query: ProposalsQuery,
+    answers: { 200: { says: 'Orders, the oldest first.', schema: { Proposals } } },
+    handler: async ({ caller, query: { limit, after } }): Promise<ProposalList> => {
+      const begunBy = owners.isForAll(caller, 'view') ? undefined : caller.name;
       const open = await readCharged(deps.takePage, caller.name, limit, () =>
         deps.store.proposals.open({ limit, after, begunBy }),
       );
-      const theirs = await tokens.owners.theirs(caller, 'view', open);
+      const theirs = await owners.theirs(caller, 'view', open);
       const proposals = theirs.map(({ flowId, action, by, at, expiresAt }) => ({ flowId, action, by, at, expiresAt }));
       return { proposals, next: open.length === limit ? (open.at(-1)?.id ?? null) : null };
     },
-  );
+  });
   addOrderRoutes(server, deps);
   addContradictionRoutes(server, deps);
 }

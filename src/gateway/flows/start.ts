@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { v7 as uuidv7 } from 'uuid';
 import { flowOf } from '../../flows/index.js';
 import type { FlowDefinition } from '../../flows/flow.js';
@@ -30,24 +30,20 @@ const STARTS_AT_ONCE = 16;
 export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {
   const inTurn = createTurns(STARTS_AT_ONCE);
   for (const kind of FLOW_KINDS) {
-    addRoute(
-      server,
-      deps.tokens,
-      {
-        method: 'POST',
-        path: `/flows/${kind}`,
-        operationId: `start${pascal(kind)}`,
-        tag: 'flows',
-        summary: `Starts a flow of the kind ${kind}, or finds the one that its reference has.`,
-        permission: 'start',
-        body: { required: true, described: () => describedInput(kind) },
-        answers: {
-          200: { says: 'The very same request started it before.', schema: { Flow: FlowSchema } },
-          201: { says: 'Started.', schema: { Flow: FlowSchema } },
-        },
-        refusals: { 409: 'The reference has another request.' },
+    addRoute(server, {
+      method: 'POST',
+      path: `/flows/${kind}`,
+      operationId: `start${pascal(kind)}`,
+      tag: 'flows',
+      summary: `Starts a flow of the kind ${kind}, or finds the one that its reference has.`,
+      permission: 'start',
+      body: { required: true, described: () => describedInput(kind) },
+      answers: {
+        200: { says: 'The very same request started it before.', schema: { Flow: FlowSchema } },
+        201: { says: 'Started.', schema: { Flow: FlowSchema } },
       },
-      async ({ reply, body, caller }) => {
+      refusals: { 409: 'The reference has another request.' },
+      handler: async ({ reply, body, caller }) => {
         const start = (taken: unknown) => inTurn(caller.name, () => startOrFind(deps, caller, kind, taken, reply));
         const input = withTimeScale(deps, body);
         const { view } = await (kind === 'card-deposit'
@@ -55,10 +51,9 @@ export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps)
           : start(input));
         return view;
       },
-    );
+    });
   }
-  const onRequest = async (request: FastifyRequest) => void (await deps.tokens.require(request, 'start'));
-  server.post('/flows/:kind', { onRequest, config: { permission: 'start' } }, () => {
+  server.post('/flows/:kind', { config: { permission: 'start' } }, () => {
     throw new Refusal(404, NO_SUCH_KIND, { code: 'unknown_kind' });
   });
 }

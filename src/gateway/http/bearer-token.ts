@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import fp from 'fastify-plugin';
 import type { Live } from '../../config/secret-files.js';
 import type { GatewayToken } from '../../config/gateway-tokens.js';
 import { type Permission, rolesWith } from '../../protocol/permissions.js';
@@ -17,8 +18,17 @@ export type { Caller };
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who sent it, once its token was checked. */
+    /** Who sent it: of a route with a permission, once its token was checked. */
     caller: Caller;
+  }
+  interface FastifyInstance {
+    owners: Owners;
+  }
+  interface FastifyContextConfig {
+    /** The permission of the caller. Absent or null: it needs no token. */
+    permission?: Permission | null;
+    /** Who else may call it. */
+    callers?: OtherCallers;
   }
 }
 
@@ -28,23 +38,17 @@ export const asOrder = ({ name }: Pick<Caller, 'name'>): Asker => ({ name, isOrd
 /** The name in the audit log. */
 export const whoIs = ({ name, role, means }: Caller) => ({ actor: name, role, means });
 
-export interface TokenCheck {
-  /**
-   * @throws TokenRefusal without a token that we know, Refusal 403 if its role does not allow it, 429 if it comes too
-   * often or has too much open
-   */
-  require(request: FastifyRequest, permission: Permission, options?: RequireOptions): Promise<Caller>;
-  readonly owners: Owners;
-}
-
-export interface RequireOptions {
-  /** Tokens that are good for this path alone. */
-  readonly besides?: readonly GatewayToken[];
+/** Callers of one route, besides those with a token that is good for every route. */
+export interface OtherCallers {
+  /** Tokens that are good for this route alone. */
+  readonly tokens?: () => Promise<readonly GatewayToken[]>;
   /**
    * For the Temporal UI: it sends its id token beside its access token, in `Authorization-Extras`. Either one suffices,
    * for any audience.
    */
   readonly isToDecode?: boolean;
+  /** Who needs no token. It is not limited. */
+  readonly withoutToken?: (request: FastifyRequest) => Caller | undefined;
 }
 
 /** A token of an issuer may list the groups of its bearer. */
@@ -65,7 +69,7 @@ export interface TokenLimits {
   readonly knownNetworks: Pick<KnownNetworks, 'add' | 'has'>;
 }
 
-export interface TokenCheckDeps extends TokenLimits {
+export interface AuthDeps extends TokenLimits {
   readonly tokens: Live<readonly GatewayToken[]>;
   /** Tokens of an OIDC issuer. Undefined: none are accepted. */
   readonly oidc?: OidcCheck | undefined;
@@ -75,16 +79,14 @@ export interface TokenCheckDeps extends TokenLimits {
   readonly refused?: (caller: Caller, permission: Permission, request: FastifyRequest) => void;
 }
 
-/** The limits are for each caller's name, and for each address that guesses. */
-export function createTokenCheck({
-  tokens,
-  oidc,
-  ofKnown,
-  ofUnknown,
-  knownNetworks,
-  owners,
-  refused,
-}: TokenCheckDeps): TokenCheck {
+/**
+ * Decides who asks, on every route whose `config` has a permission, before its body is read.
+ *
+ * @throws TokenRefusal without a token that we know, Refusal 403 if its role does not allow it, 429 if it comes too often
+ * or has too much open. The limits are for each caller's name, and for each address that guesses
+ */
+export const auth = fp(async (server: FastifyInstance, deps: AuthDeps) => {
+  const { tokens, oidc, ofKnown, ofUnknown, knownNetworks, owners, refused } = deps;
   const places = createPlaces(PLACES);
 
   function count(request: FastifyRequest, name: string): void {
@@ -143,26 +145,30 @@ export function createTokenCheck({
     return caller;
   }
 
-  return {
-    owners,
-    async require(request, permission, options = {}) {
-      const { besides = [], isToDecode = false } = options;
-      const given = BEARER.exec(request.headers.authorization ?? '')?.[1];
-      const caller =
-        (given === undefined ? undefined : ofGateway(given, tokens(), besides)) ??
-        (await identify(request, given, isToDecode));
-      count(request, caller.name);
-      request.caller = caller;
-      if (mayOrder({ caller, permission }) !== 'yes') {
-        refused?.(caller, permission, request);
-        const role = rolesWith(permission).join(' or ');
-        const why = `This needs a token of the role ${role}; ${caller.name} has the role ${caller.role}.`;
-        throw new Refusal(403, why, { code: 'no_permission' });
-      }
-      return caller;
-    },
-  };
-}
+  server.decorate('owners', owners);
+  server.decorateRequest('caller');
+  server.addHook('onRequest', async (request) => {
+    const { permission = null, callers = {} } = request.routeOptions.config;
+    if (permission === null) return;
+    const ofPlace = callers.withoutToken?.(request);
+    if (ofPlace !== undefined) {
+      request.caller = ofPlace;
+      return;
+    }
+    const given = BEARER.exec(request.headers.authorization ?? '')?.[1];
+    const besides = await callers.tokens?.();
+    const caller =
+      (given === undefined ? undefined : ofGateway(given, tokens(), besides)) ??
+      (await identify(request, given, callers.isToDecode === true));
+    count(request, caller.name);
+    request.caller = caller;
+    if (mayOrder({ caller, permission }) === 'yes') return;
+    refused?.(caller, permission, request);
+    const role = rolesWith(permission).join(' or ');
+    const why = `This needs a token of the role ${role}; ${caller.name} has the role ${caller.role}.`;
+    throw new Refusal(403, why, { code: 'no_permission' });
+  });
+});
 
 /** Compares in constant time; `timingSafeEqual` itself throws if the lengths differ, which are no secret. */
 export function equalSecrets(given: string, expected: string): boolean {

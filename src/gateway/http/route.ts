@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Permission } from '../../protocol/permissions.js';
-import type { Caller, TokenCheck } from './bearer-token.js';
+import type { Caller } from './bearer-token.js';
 import { flowAddress, NO_SUCH_KIND, parseBody } from './flow-path.js';
 import { bodyOf, type JsonBody } from './json-body.js';
 import { Refusal } from './refusal.js';
@@ -18,8 +18,6 @@ declare module 'fastify' {
     isProbe?: boolean;
     /** Its entry in `/openapi.json`. Absent: the route is for machines that know it (Temporal's UI, Prometheus). */
     reference?: () => Reference;
-    /** The permission of the caller. Absent or null: it needs no token. */
-    permission?: Permission | null;
   }
   interface FastifyRequest {
     /** For the log: the flow that the body names. The handler sets it. */
@@ -47,8 +45,8 @@ export function routeOptions<Body extends z.ZodType>(route: Route<z.ZodObject, z
 }
 
 /**
- * Adds a route whose token is checked before its body is read, and whose flow, if its path names one, must be one that the
- * caller may do this to. The status is 200 unless the handler sets another one.
+ * Adds a route for callers with a token. Its flow, if its path names one, must be one that the caller may do this to. The
+ * status is 200 unless the handler sets another one.
  */
 export function addRoute<
   Params extends z.ZodObject,
@@ -57,9 +55,12 @@ export function addRoute<
   Answer extends z.ZodType,
 >(
   server: FastifyInstance,
-  tokens: TokenCheck,
-  route: Route<Params, Query, Body, Answer> & { readonly permission: Permission },
-  handle: (request: RouteRequest<Params, Query, Body>) => Json<z.output<Answer>> | Promise<Json<z.output<Answer>>>,
+  route: Route<Params, Query, Body, Answer> & {
+    readonly permission: Permission;
+    readonly handler: (
+      request: RouteRequest<Params, Query, Body>,
+    ) => Json<z.output<Answer>> | Promise<Json<z.output<Answer>>>;
+  },
 ): void {
   const { params, query, body } = route;
   const bodySchema = body !== undefined && 'schema' in body ? Object.values(body.schema)[0] : undefined;
@@ -67,15 +68,14 @@ export function addRoute<
     (body?.required === true ? bodyOf(request) : (request.body as JsonBody | undefined | null))?.read() ?? {};
   server.route({
     ...routeOptions(route),
-    onRequest: async (request) => void (await tokens.require(request, route.permission)),
     handler: async (request, reply) => {
       const { caller } = request;
       const parsed = params === undefined ? {} : paramsOf(params, request);
       const { kind, reference } = parsed as { readonly kind?: unknown; readonly reference?: unknown };
       const address = flowAddress(kind, reference);
-      if (address !== undefined) await tokens.owners.require(caller, route.permission, address);
+      if (address !== undefined) await server.owners.require(caller, route.permission, address);
       const content = await given(request);
-      return handle({
+      return route.handler({
         request,
         reply,
         caller,

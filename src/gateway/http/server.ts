@@ -274,7 +274,7 @@ const BACKLOG = 4_096;
 
 type PortSetting = 'GATEWAY_PORT' | 'INBOUND_PORT';
 
-/** @param address.setting of the port @returns its URL @throws GatewayPortTakenError */
+/** @param address.setting of the port @returns its URL @throws GatewayPortTakenError: what listens already is the caller's */
 export async function listen(
   server: FastifyInstance,
   { host, port, setting }: { readonly host: string; readonly port: number; readonly setting: PortSetting },
@@ -282,7 +282,6 @@ export async function listen(
   try {
     return await server.listen({ host, port, backlog: BACKLOG });
   } catch (error) {
-    await server.close();
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw new GatewayPortTakenError(port, host, setting);
     throw error;
   }

@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { AUDIT_KINDS, type AuditEntry, type AuditPage } from '../../protocol/audit.js';
 import type { Store } from '../../store/store.js';
-import type { TokenCheck } from '../http/bearer-token.js';
 import { readCharged, type TakePages } from '../flows/charged-pages.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
@@ -47,27 +46,23 @@ const Query = z.strictObject({
 /** `GET /audit`: the audit log, page by page. */
 export function addAuditRoute(
   server: FastifyInstance,
-  deps: { readonly store: Pick<Store, 'audit'>; readonly tokens: TokenCheck; readonly takePage: TakePages },
+  deps: { readonly store: Pick<Store, 'audit'>; readonly takePage: TakePages },
 ): void {
-  const { store, tokens, takePage } = deps;
-  addRoute(
-    server,
-    tokens,
-    {
-      method: 'GET',
-      path: '/audit',
-      operationId: 'listAudit',
-      tag: 'operations',
-      summary: 'Lists the audit log: who started, ordered, was refused, decoded and read what.',
-      permission: 'read-audit',
-      query: Query,
-      answers: { 200: { says: 'Entries.', schema: { AuditList } } },
-    },
-    async ({ caller, query: { flow, order, limit, ...rest } }) => {
+  const { store, takePage } = deps;
+  addRoute(server, {
+    method: 'GET',
+    path: '/audit',
+    operationId: 'listAudit',
+    tag: 'operations',
+    summary: 'Lists the audit log: who started, ordered, was refused, decoded and read what.',
+    permission: 'read-audit',
+    query: Query,
+    answers: { 200: { says: 'Entries.', schema: { AuditList } } },
+    handler: async ({ caller, query: { flow, order, limit, ...rest } }) => {
       const entries = await readCharged(takePage, caller.name, limit, () =>
         store.audit.list({ ...rest, limit, flowId: flow, oldestFirst: order === 'oldest' }),
       );
       return { entries, next: entries.length === limit ? (entries.at(-1)?.seq ?? null) : null };
     },
-  );
+  });
 }

@@ -22,9 +22,10 @@ import type {
 import type { Store } from '../../store/store.js';
 import { OF_NO_NAME, secretsOfName } from '../../callbacks/index.js';
 import type { Readings } from '../flows/readings.js';
-import { asOrder, type Caller, type TokenCheck, whoIs } from '../http/bearer-token.js';
+import { asOrder, type Caller, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { mayOrder } from '../http/may-order.js';
+import type { Owners } from '../http/owners.js';
 import type { TakePages } from '../flows/charged-pages.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
@@ -35,7 +36,7 @@ import type { CallbackFailure, Notification, OpenCircuit } from '../../protocol/
 
 export interface CallbackRoutesDeps {
   readonly store: Pick<Store, 'audit'>;
-  readonly tokens: TokenCheck;
+  readonly owners: Owners;
   readonly callbacks: CallbackHandles;
   /** What the secrets of all names are derived from. */
   readonly secrets: () => readonly string[];
@@ -107,7 +108,7 @@ const CallbackList = z.object({
 
 /** Callbacks to callers, for people: how far they got, those that could not be delivered, and the order to send again. */
 export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesDeps): void {
-  const { callbacks, reader, store, tokens, logger } = deps;
+  const { callbacks, reader, store, owners, logger } = deps;
   const openCircuits = remembered(deps.monotonicMs, () => callbacks.openCircuits(), CIRCUITS_KNOWN_FOR_MS);
 
   /** Temporal lists those of every name: each page of them is charged. */
@@ -116,7 +117,7 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
     let pages = 0;
     const keep: KeepListed = (page) => {
       pages += 1;
-      return tokens.owners.theirs(caller, 'view', page);
+      return owners.theirs(caller, 'view', page);
     };
     try {
       return await callbacks.list(state, limit, keep);
@@ -133,43 +134,35 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
     return callbacksJson(address, facts);
   };
 
-  addRoute(
-    server,
-    tokens,
-    {
-      method: 'GET',
-      path: '/callbacks',
-      operationId: 'listCallbacks',
-      tag: 'callbacks',
-      summary:
-        'Lists flows whose callbacks could not be delivered, or are being delivered, and receivers that do not answer.',
-      permission: 'view',
-      query: ListQuery,
-      answers: { 200: { says: 'Flows, newest first.', schema: { CallbackList } } },
-    },
-    async ({ caller, query: { state, limit } }) => {
+  addRoute(server, {
+    method: 'GET',
+    path: '/callbacks',
+    operationId: 'listCallbacks',
+    tag: 'callbacks',
+    summary:
+      'Lists flows whose callbacks could not be delivered, or are being delivered, and receivers that do not answer.',
+    permission: 'view',
+    query: ListQuery,
+    answers: { 200: { says: 'Flows, newest first.', schema: { CallbackList } } },
+    handler: async ({ caller, query: { state, limit } }) => {
       // The receivers without an answer are those of all callers.
-      const isForAll = tokens.owners.isForAll(caller, 'view');
+      const isForAll = owners.isForAll(caller, 'view');
       if (!isForAll) return { callbacks: (await ownCallbacks(caller, state, limit)).map(listedJson), openCircuits: [] };
       deps.takePage(caller.name);
       const [listed, circuits] = await Promise.all([callbacks.list(state, limit), openCircuits()]);
       return { callbacks: listed.map(listedJson), openCircuits: circuits };
     },
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      method: 'GET',
-      path: '/callbacks/secret',
-      operationId: 'showCallbackSecret',
-      tag: 'callbacks',
-      summary: 'Shows what signs the callbacks about the flows of a name.',
-      permission: 'callback-secret',
-      query: SecretQuery,
-      answers: { 200: { says: 'The secrets, of which the first signs.', schema: { CallbackSecrets } } },
-    },
-    async ({ caller, query: { name = caller.name } }) => {
+  });
+  addRoute(server, {
+    method: 'GET',
+    path: '/callbacks/secret',
+    operationId: 'showCallbackSecret',
+    tag: 'callbacks',
+    summary: 'Shows what signs the callbacks about the flows of a name.',
+    permission: 'callback-secret',
+    query: SecretQuery,
+    answers: { 200: { says: 'The secrets, of which the first signs.', schema: { CallbackSecrets } } },
+    handler: async ({ caller, query: { name = caller.name } }) => {
       const verdict = mayOrder({ caller, permission: 'callback-secret', flow: { owner: name } });
       if (verdict !== 'yes') throw new Refusal(404, 'This is not the name of your token.');
       const secrets = secretsOfName(name, deps.secrets());
@@ -177,36 +170,28 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       await deps.readings.record(caller, { kind: 'read-secret', subject: name });
       return { name, secrets };
     },
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      method: 'GET',
-      params: FlowParams,
-      path: '/flows/:kind/:reference/callbacks',
-      operationId: 'showCallbacks',
-      tag: 'callbacks',
-      summary: 'Shows how far the callbacks of a flow got.',
-      permission: 'view',
-      answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
-    },
-    ({ caller, params }) => shown(addressOf(params), caller),
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      method: 'POST',
-      params: FlowParams,
-      path: '/flows/:kind/:reference/callbacks/resend',
-      operationId: 'resendCallback',
-      tag: 'callbacks',
-      summary: 'Sends the newest change again.',
-      permission: 'resend-callback',
-      answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
-    },
-    async ({ params, caller }) => {
+  });
+  addRoute(server, {
+    method: 'GET',
+    params: FlowParams,
+    path: '/flows/:kind/:reference/callbacks',
+    operationId: 'showCallbacks',
+    tag: 'callbacks',
+    summary: 'Shows how far the callbacks of a flow got.',
+    permission: 'view',
+    answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
+    handler: ({ caller, params }) => shown(addressOf(params), caller),
+  });
+  addRoute(server, {
+    method: 'POST',
+    params: FlowParams,
+    path: '/flows/:kind/:reference/callbacks/resend',
+    operationId: 'resendCallback',
+    tag: 'callbacks',
+    summary: 'Sends the newest change again.',
+    permission: 'resend-callback',
+    answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
+    handler: async ({ params, caller }) => {
       const address = addressOf(params);
       const { flowId, reference } = address;
       const actor = caller.name;
@@ -228,7 +213,7 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       logger.info({ flowId, actor }, 'a person sent a callback again');
       return shown(address, asOrder(caller));
     },
-  );
+  });
 }
 
 function callbacksJson({ kind, reference, flowId }: FlowAddress, facts: CallbackFacts | undefined): CallbacksJson {

@@ -34,23 +34,19 @@ const CloseBody = z.strictObject({
 
 /** `POST …/close-claims`: of a flow that Temporal does not run any more, and that nothing else can end. */
 export function addCloseClaimsRoute(server: FastifyInstance, deps: FlowOperationDeps): void {
-  addRoute(
-    server,
-    deps.tokens,
-    {
-      method: 'POST',
-      params: FlowParams,
-      path: '/flows/:kind/:reference/close-claims',
-      operationId: 'closeClaims',
-      tag: 'operations',
-      summary: 'Closes the claims of a flow that Temporal does not have any more, or that was terminated.',
-      description: 'Nothing is sent under them from then on. Refused while a POST may be under way, and against proof.',
-      permission: 'close-claims',
-      body: { schema: { CloseBody }, required: true, example: { as: 'not-executed', note: 'they do not have it' } },
-      answers: { 200: { says: 'Closed.', schema: { Closed } } },
-      refusals: { 409: 'The flow runs, or has ended by itself; or something proves otherwise.' },
-    },
-    async ({ params, caller, body }): Promise<ClosedClaims> => {
+  addRoute(server, {
+    method: 'POST',
+    params: FlowParams,
+    path: '/flows/:kind/:reference/close-claims',
+    operationId: 'closeClaims',
+    tag: 'operations',
+    summary: 'Closes the claims of a flow that Temporal does not have any more, or that was terminated.',
+    description: 'Nothing is sent under them from then on. Refused while a POST may be under way, and against proof.',
+    permission: 'close-claims',
+    body: { schema: { CloseBody }, required: true, example: { as: 'not-executed', note: 'they do not have it' } },
+    answers: { 200: { says: 'Closed.', schema: { Closed } } },
+    refusals: { 409: 'The flow runs, or has ended by itself; or something proves otherwise.' },
+    handler: async ({ params, caller, body }): Promise<ClosedClaims> => {
       const address = addressOf(params);
       const { flowId } = address;
       const about = { ...whoIs(caller), flowId, action: `close-claims ${body.as}` };
@@ -65,7 +61,7 @@ export function addCloseClaimsRoute(server: FastifyInstance, deps: FlowOperation
         return { flowId, claims: claims.map(({ operation, reference, phase }) => ({ operation, reference, phase })) };
       });
     },
-  );
+  });
 }
 
 /** @returns since when it is terminated, null if Temporal does not have it. @throws Refusal 404, 409 */

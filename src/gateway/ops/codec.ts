@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Settings } from '../../config/settings-shape.js';
 import type { Store } from '../../store/store.js';
-import { type Caller, type TokenCheck, whoIs } from '../http/bearer-token.js';
+import { type Caller, whoIs } from '../http/bearer-token.js';
 import { bodyOf } from '../http/json-body.js';
 import { Refusal } from '../http/refusal.js';
 import { parseBody } from '../http/flow-path.js';
@@ -18,7 +18,6 @@ export interface PeopleCodec {
 export interface CodecRoutesDeps {
   readonly codec: PeopleCodec;
   readonly store: Pick<Store, 'audit'>;
-  readonly tokens: TokenCheck;
   readonly settings: Pick<Settings, 'development'>;
   readonly monotonicMs: () => number;
   /** The Temporal UI's origin, exactly: `http://127.0.0.1:8233`. Undefined: no browser may read the answers. */
@@ -39,11 +38,13 @@ const OF_CALLER = 256;
 const PREFLIGHT_SECONDS = 600;
 
 /**
+ * A plugin, registered before `auth`: the page of the UI may read why its token was refused.
+ *
  * Temporal's codec server: decrypts for people. On loopback in development the UI's exact origin suffices, because the
  * UI passes no token over plain http; everywhere else an operator's token is needed, and to encode an admin's. Behind a login the UI sends the
  * tokens of its own issuer.
  */
-export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): void {
+export async function codec(server: FastifyInstance, deps: CodecRoutesDeps): Promise<void> {
   const fromUi = (request: FastifyRequest) => deps.uiOrigin !== undefined && request.headers.origin === deps.uiOrigin;
 
   const allowUi = (request: FastifyRequest, reply: FastifyReply): void => {
@@ -51,21 +52,21 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
     if (fromUi(request)) void reply.header('access-control-allow-origin', request.headers.origin);
   };
 
+  server.addHook('onRequest', async (request, reply) => {
+    if (request.method === 'OPTIONS') refuseBody(request);
+    allowUi(request, reply);
+  });
   const places = createPlaces(PLACES);
-  const admit =
-    (permission: 'codec' | 'encode') =>
-    async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      allowUi(request, reply);
-      const isOpen = deps.settings.development && fromUi(request) && request.headers.authorization === undefined;
-      const caller = isOpen
-        ? UI_OF_DEVELOPMENT
-        : await deps.tokens.require(request, permission, { isToDecode: permission === 'codec' });
-      request.caller = caller;
-      // Before the body is read. Without a length it counts as the largest one.
-      const bytes = Math.min(BODY_LIMIT_BYTES, Number(request.headers['content-length'] ?? Infinity));
-      const units = Math.max(1, Math.ceil(bytes / UNIT_BYTES));
-      whenOver(request, places.take({ [caller.name]: OF_CALLER }, { units }).free);
-    };
+  /** Before the body is read. Without a length it counts as the largest one. */
+  const admit = async (request: FastifyRequest): Promise<void> => {
+    const bytes = Math.min(BODY_LIMIT_BYTES, Number(request.headers['content-length'] ?? Infinity));
+    const units = Math.max(1, Math.ceil(bytes / UNIT_BYTES));
+    whenOver(request, places.take({ [request.caller.name]: OF_CALLER }, { units }).free);
+  };
+  const withoutToken = (request: FastifyRequest): Caller | undefined => {
+    const isOpen = deps.settings.development && fromUi(request) && request.headers.authorization === undefined;
+    return isOpen ? UI_OF_DEVELOPMENT : undefined;
+  };
 
   const recordLook = createLooks(deps);
   const operations = [
@@ -87,8 +88,7 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
     },
   ] as const;
   for (const { name, permission, carryOut } of operations) {
-    server.options(`/codec/${name}`, { onRequest: refuseBody }, async (request, reply) => {
-      allowUi(request, reply);
+    server.options(`/codec/${name}`, async (request, reply) => {
       if (fromUi(request)) {
         void reply.headers({
           'access-control-allow-methods': 'POST',
@@ -98,7 +98,8 @@ export function addCodecRoutes(server: FastifyInstance, deps: CodecRoutesDeps): 
       }
       return reply.code(204).send();
     });
-    const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit(permission), config: { permission } };
+    const callers = { isToDecode: permission === 'codec', withoutToken };
+    const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: admit, config: { permission, callers } };
     server.post(`/codec/${name}`, options, async (request) => {
       const payloads = payloadsOf(parseBody(PayloadsJson, await bodyOf(request).read({ mostValues: MOST_VALUES })));
       return payloadsJson(await carryOut(payloads, request.caller));
@@ -135,7 +136,7 @@ function createLooks({ store, monotonicMs }: Pick<CodecRoutesDeps, 'store' | 'mo
 }
 
 /** Before it is read: anyone may send it, and it would be held until it is complete. */
-async function refuseBody({ headers }: FastifyRequest): Promise<void> {
+function refuseBody({ headers }: FastifyRequest): void {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
   if (hasBody) throw new Refusal(413, 'This path takes no body.');
 }

@@ -26,23 +26,19 @@ const EraseBody = z.strictObject({ note: note().optional() });
 
 /** `POST …/erase`: what persons and the service said about a flow that has ended. */
 export function addEraseRoute(server: FastifyInstance, deps: FlowOperationDeps): void {
-  addRoute(
-    server,
-    deps.tokens,
-    {
-      method: 'POST',
-      params: FlowParams,
-      path: '/flows/:kind/:reference/erase',
-      operationId: 'eraseFlow',
-      tag: 'operations',
-      summary: 'Erases from the store what persons and the service said about a flow that has ended.',
-      description: 'Its reference stays, so that nothing is sent twice. Its history in Temporal is not changed.',
-      permission: 'erase',
-      body: { schema: { EraseBody }, required: false, example: { note: 'request 12 of the data subject' } },
-      answers: { 200: { says: 'Erased.', schema: { Erased } } },
-      refusals: { 409: 'The flow has not ended.' },
-    },
-    async ({ params, caller, body: { note: why } }): Promise<ErasedFlow> => {
+  addRoute(server, {
+    method: 'POST',
+    params: FlowParams,
+    path: '/flows/:kind/:reference/erase',
+    operationId: 'eraseFlow',
+    tag: 'operations',
+    summary: 'Erases from the store what persons and the service said about a flow that has ended.',
+    description: 'Its reference stays, so that nothing is sent twice. Its history in Temporal is not changed.',
+    permission: 'erase',
+    body: { schema: { EraseBody }, required: false, example: { note: 'request 12 of the data subject' } },
+    answers: { 200: { says: 'Erased.', schema: { Erased } } },
+    refusals: { 409: 'The flow has not ended.' },
+    handler: async ({ params, caller, body: { note: why } }): Promise<ErasedFlow> => {
       const address = addressOf(params);
       const { flowId } = address;
       return recordingRefusals(deps, { ...whoIs(caller), flowId, action: 'erase' }, why, async () => {
@@ -54,7 +50,7 @@ export function addEraseRoute(server: FastifyInstance, deps: FlowOperationDeps):
         return { flowId, ...erased };
       });
     },
-  );
+  });
 }
 
 /** @throws Refusal 404, 409 */

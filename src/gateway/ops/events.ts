@@ -9,10 +9,11 @@ import { proposal } from '../flows/address.js';
 import type { Readings } from '../flows/readings.js';
 import { proposedOrder } from '../flows/second-person.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
-import type { Caller, TokenCheck } from '../http/bearer-token.js';
+import type { Caller } from '../http/bearer-token.js';
 import { addressOf, FlowParams } from '../http/flow-path.js';
 import type { Budget } from '../flows/budget.js';
 import { gatherPages, readCharged, ROWS_OF_A_PAGE, type TakePages } from '../flows/charged-pages.js';
+import type { Owners } from '../http/owners.js';
 import { Refusal } from '../http/refusal.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
@@ -21,7 +22,7 @@ import { INBOX_STATES, type InboxRow } from '../../protocol/events.js';
 export interface EventRoutesDeps {
   readonly store: Store;
   readonly settings: Pick<Settings, 'fourEyes'>;
-  readonly tokens: TokenCheck;
+  readonly owners: Owners;
   readonly reader: Pick<FlowReader, 'facts'>;
   readonly dispatcher: Pick<Dispatcher, 'nudge'>;
   readonly readings: Readings;
@@ -68,12 +69,12 @@ const EventList = z.object({
 
 /** The inbox, for people: what arrived, its state, and the order to deliver it again. */
 export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {
-  const { tokens } = deps;
+  const { owners } = deps;
   const { inbox } = deps.store;
 
   const list = async (caller: Caller, { state, after, limit }: PageQuery, flowId?: string): Promise<EventPage> => {
     const query = { limit, ...(state === undefined ? {} : { state }), ...(after === undefined ? {} : { after }) };
-    if (flowId === undefined && !tokens.owners.isForAll(caller, 'view')) return ownEvents(caller, limit, query);
+    if (flowId === undefined && !owners.isForAll(caller, 'view')) return ownEvents(caller, limit, query);
     const rows = await readCharged(deps.takePage, caller.name, limit, () =>
       inbox.list({ ...query, bodies: false, ...(flowId === undefined ? {} : { flowId }) }),
     );
@@ -89,7 +90,7 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
         ...query,
         ...(state === undefined ? {} : { state }),
       });
-      return { found: await tokens.owners.theirs(caller, 'view', rows), next };
+      return { found: await owners.theirs(caller, 'view', rows), next };
     });
     return { events: found.map(withoutBody), next };
   };
@@ -101,49 +102,37 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
     answers: { 200: { says: 'Events, without their bodies.', schema: { EventList } } },
   } as const;
 
-  addRoute(
-    server,
-    tokens,
-    {
-      ...lists,
-      params: FlowParams,
-      path: '/flows/:kind/:reference/events',
-      operationId: 'listEventsOfFlow',
-      summary: 'Lists the events of a flow, newest first.',
-    },
-    ({ caller, params, query }) => list(caller, query, addressOf(params).flowId),
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      ...lists,
-      path: '/events',
-      operationId: 'listEvents',
-      summary: 'Lists events, newest first.',
-    },
-    ({ caller, query }) => list(caller, query),
-  );
-  addRoute(
-    server,
-    tokens,
-    {
-      method: 'GET',
-      params: EventParams,
-      path: '/events/:id',
-      operationId: 'showEvent',
-      tag: 'events',
-      summary: 'Shows an event with its body, which may hold personal data.',
-      permission: 'read-event',
-      answers: { 200: { says: 'The event.', schema: { Event } } },
-    },
-    async ({ params, caller }) => {
+  addRoute(server, {
+    ...lists,
+    params: FlowParams,
+    path: '/flows/:kind/:reference/events',
+    operationId: 'listEventsOfFlow',
+    summary: 'Lists the events of a flow, newest first.',
+    handler: ({ caller, params, query }) => list(caller, query, addressOf(params).flowId),
+  });
+  addRoute(server, {
+    ...lists,
+    path: '/events',
+    operationId: 'listEvents',
+    summary: 'Lists events, newest first.',
+    handler: ({ caller, query }) => list(caller, query),
+  });
+  addRoute(server, {
+    method: 'GET',
+    params: EventParams,
+    path: '/events/:id',
+    operationId: 'showEvent',
+    tag: 'events',
+    summary: 'Shows an event with its body, which may hold personal data.',
+    permission: 'read-event',
+    answers: { 200: { says: 'The event.', schema: { Event } } },
+    handler: async ({ params, caller }) => {
       const row = await eventOf(inbox, params.id);
       await deps.readings.record(caller, { kind: 'read-event', flowId: row.flowId ?? undefined, subject: row.id });
       const proposal = row.flowId === null ? null : await proposedOrder(deps, row.flowId, toTrust(row));
       return { ...eventJson(row, { withBody: true }), proposal };
     },
-  );
+  });
 }
 
 const withoutBody = (row: InboxRow): ShownEvent => eventJson(row, { withBody: false });

@@ -53,7 +53,7 @@ export function createReadiness({ store, client, monotonicMs, logger }: HealthDe
  * `/healthz`: the process answers. `/readyz/intake`: it can store events durably, which needs no Temporal: a load
  * balancer should use this one. `/readyz/orders`, and `/readyz`: Temporal can also take a start.
  */
-export function addHealthRoutes(server: FastifyInstance, { storeWorks, temporalWorks }: Readiness): void {
+export async function health(server: FastifyInstance, { storeWorks, temporalWorks }: Readiness): Promise<void> {
   server.route({
     ...routeOptions({
       method: 'GET',

@@ -28,23 +28,19 @@ const Given = z.object({
 /** `POST …/give`: a flow belongs to the name that started it, until an admin gives it to another one. */
 export function addGiveRoute(
   server: FastifyInstance,
-  { store, reader, tokens, logger }: Pick<FlowOperationDeps, 'store' | 'reader' | 'tokens' | 'logger'>,
+  { store, reader, logger }: Pick<FlowOperationDeps, 'store' | 'reader' | 'logger'>,
 ): void {
-  addRoute(
-    server,
-    tokens,
-    {
-      method: 'POST',
-      params: FlowParams,
-      path: '/flows/:kind/:reference/give',
-      operationId: 'giveFlow',
-      tag: 'operations',
-      summary: 'Gives a flow to another name, which sees and orders it from then on.',
-      permission: 'give',
-      body: { schema: { GiveBody }, required: true, example: { to: 'shop-2', note: 'the shop has a new backend' } },
-      answers: { 200: { says: 'Whose it is now.', schema: { Given } } },
-    },
-    async ({ params, caller, body: { to, note: why } }): Promise<GivenFlow> => {
+  addRoute(server, {
+    method: 'POST',
+    params: FlowParams,
+    path: '/flows/:kind/:reference/give',
+    operationId: 'giveFlow',
+    tag: 'operations',
+    summary: 'Gives a flow to another name, which sees and orders it from then on.',
+    permission: 'give',
+    body: { schema: { GiveBody }, required: true, example: { to: 'shop-2', note: 'the shop has a new backend' } },
+    answers: { 200: { says: 'Whose it is now.', schema: { Given } } },
+    handler: async ({ params, caller, body: { to, note: why } }): Promise<GivenFlow> => {
       const address = addressOf(params);
       const { flowId } = address;
       const owner = (await store.audit.ownersOf([flowId])).get(flowId);
@@ -55,5 +51,5 @@ export function addGiveRoute(
       logger.info({ flowId, actor: caller.name, to }, 'a flow was given to another name');
       return { flowId, owner: to, before };
     },
-  );
+  });
 }

@@ -41,27 +41,22 @@ const Replay = z.looseObject({
 
 /** The orders to deliver an event again, and to vouch for it. */
 export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {
-  const { tokens } = deps;
   const { inbox } = deps.store;
 
-  addRoute(
-    server,
-    tokens,
-    {
-      method: 'POST',
-      params: EventParams,
-      path: '/events/:id/replay',
-      operationId: 'replayEvent',
-      tag: 'events',
-      summary: 'Delivers an event again; `trust` vouches for it; `dryRun` only says what would happen.',
-      permission: 'replay-event',
-      body: { schema: { ReplayBody }, required: false, example: { dryRun: true } },
-      answers: {
-        200: { says: 'What happened, or would.', schema: { Replay } },
-        202: { says: 'To vouch for it waits for a second person, who orders the same.', schema: { Replay } },
-      },
+  addRoute(server, {
+    method: 'POST',
+    params: EventParams,
+    path: '/events/:id/replay',
+    operationId: 'replayEvent',
+    tag: 'events',
+    summary: 'Delivers an event again; `trust` vouches for it; `dryRun` only says what would happen.',
+    permission: 'replay-event',
+    body: { schema: { ReplayBody }, required: false, example: { dryRun: true } },
+    answers: {
+      200: { says: 'What happened, or would.', schema: { Replay } },
+      202: { says: 'To vouch for it waits for a second person, who orders the same.', schema: { Replay } },
     },
-    async ({ reply, params, caller, body: { trust, dryRun, flowId: given, note = '' } }) => {
+    handler: async ({ reply, params, caller, body: { trust, dryRun, flowId: given, note = '' } }) => {
       const row = await eventOf(inbox, params.id);
       if (row.body === undefined) throw noBody(row);
       const flowId = flowOfEvent(row, given);
@@ -94,31 +89,27 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
       deps.dispatcher.nudge();
       return { dryRun: false, ...preview, event: eventJson(replayed, { withBody: false }) };
     },
-  );
+  });
 
-  addRoute(
-    server,
-    tokens,
-    {
-      method: 'POST',
-      params: EventParams,
-      path: '/events/:id/withdraw',
-      operationId: 'withdrawReplay',
-      tag: 'events',
-      summary: 'Takes back an order to vouch for an event, which waits for a second person.',
-      permission: 'replay-event',
-      body: { schema: { WithdrawBody }, required: false, example: { note: 'the provider denies it' } },
-      answers: { 200: { says: 'The event, without its body.', schema: { Event } } },
-      refusals: { 409: 'None waits, or it is being carried out.' },
-    },
-    async ({ params, caller, body: { note, flowId: given } }) => {
+  addRoute(server, {
+    method: 'POST',
+    params: EventParams,
+    path: '/events/:id/withdraw',
+    operationId: 'withdrawReplay',
+    tag: 'events',
+    summary: 'Takes back an order to vouch for an event, which waits for a second person.',
+    permission: 'replay-event',
+    body: { schema: { WithdrawBody }, required: false, example: { note: 'the provider denies it' } },
+    answers: { 200: { says: 'The event, without its body.', schema: { Event } } },
+    refusals: { 409: 'None waits, or it is being carried out.' },
+    handler: async ({ params, caller, body: { note, flowId: given } }) => {
       const row = await eventOf(inbox, params.id);
       const flowId = flowOfEvent(row, given);
       await withdrawProposal(deps, caller, { flowId, ...toTrust(row) }, note);
       deps.logger.info({ flowId, event: row.id, actor: caller.name }, 'a proposed order was withdrawn');
       return { ...eventJson(row, { withBody: false }), proposal: null };
     },
-  );
+  });
 }
 
 /** Why an event cannot be delivered again, and what to do. */

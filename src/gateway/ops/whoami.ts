@@ -2,7 +2,6 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { WhoAmI } from '../../protocol/gateway-json.js';
 import { permissionsOf } from '../../protocol/permissions.js';
-import type { TokenCheck } from '../http/bearer-token.js';
 import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
 
@@ -13,19 +12,15 @@ const Caller = z.object({
 } satisfies MembersOf<WhoAmI>);
 
 /** `GET /whoami`: the name and role of a token, and what it allows, so that a client offers nothing else. */
-export function addWhoAmIRoute(server: FastifyInstance, { tokens }: { readonly tokens: TokenCheck }): void {
-  addRoute(
-    server,
-    tokens,
-    {
-      method: 'GET',
-      path: '/whoami',
-      operationId: 'whoAmI',
-      tag: 'operations',
-      summary: 'Shows whose token it is, and what it allows.',
-      permission: 'view',
-      answers: { 200: { says: 'The caller.', schema: { Caller } } },
-    },
-    ({ caller: { name, role } }) => ({ name, role, may: permissionsOf(role) }),
-  );
+export function addWhoAmIRoute(server: FastifyInstance): void {
+  addRoute(server, {
+    method: 'GET',
+    path: '/whoami',
+    operationId: 'whoAmI',
+    tag: 'operations',
+    summary: 'Shows whose token it is, and what it allows.',
+    permission: 'view',
+    answers: { 200: { says: 'The caller.', schema: { Caller } } },
+    handler: ({ caller: { name, role } }) => ({ name, role, may: permissionsOf(role) }),
+  });
 }

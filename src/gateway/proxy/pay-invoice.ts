@@ -34,7 +34,7 @@ export async function payInvoice(
   const waiting: Waiting = { withinMs: deps.settings.proxyTimeoutMs, signal: deps.closing };
   const startedMs = deps.monotonicMs();
   const facts = await deps.reader.facts(flowId);
-  const requireTheirs = () => deps.tokens.owners.require(caller, 'start', address);
+  const requireTheirs = () => deps.owners.require(caller, 'start', address);
   // An invoice of which no flow is known is paid by a flow of this caller's.
   if (facts !== undefined || (await isKnownFlow(deps, flowId))) await requireTheirs();
   // Not before: that the claim has another content says what somebody paid.

@@ -49,12 +49,12 @@ export function readingOf(name: ReadName, reference: string): Reading {
  * @throws Refusal 404 if one of them is another name's
  */
 export async function requireTheirRecord(
-  { store, tokens, settings }: Pick<ProxyDeps, 'store' | 'tokens' | 'settings'>,
+  { store, owners, settings }: Pick<ProxyDeps, 'store' | 'owners' | 'settings'>,
   caller: Caller,
   name: ReadName,
   reference: string,
 ): Promise<void> {
-  if (tokens.owners.isForAll(caller, 'read-service')) return;
+  if (owners.isForAll(caller, 'read-service')) return;
   const kinds = readsOf(name).map(({ kind }) => kind);
   const operations = kinds.flatMap((kind) =>
     Object.values(flowOf(kind).submissions ?? {}).map((sent) => sent.operation),
@@ -69,7 +69,7 @@ export async function requireTheirRecord(
   const mayHaveIt = isReference(reference) ? kinds.map((kind) => flowIdOf(kind, reference)) : [];
   const flowIds = senders.length > 0 ? senders : [...(await store.audit.ownersOf(mayHaveIt)).keys()];
   const flows = flowIds.map((flowId) => ({ flowId }));
-  if ((await tokens.owners.theirs(caller, 'read-service', flows)).length === flows.length) return;
+  if ((await owners.theirs(caller, 'read-service', flows)).length === flows.length) return;
   throw new Refusal(404, 'There is no such record.', { reference });
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { operations, operationNames, type MoneyOperationName, type OperationName } from '../../contract/index.js';
 import type { Effect, Operation } from '../../contract/operation.js';
@@ -15,9 +16,11 @@ import { describeThroughGateway } from './describe.js';
 import type { ReadName } from '../../flows/service-interface.js';
 import { checkedBody, moneyRequest } from './money-request.js';
 import { passOn, readingOf, readThrough, requireTheirRecord } from './read-through.js';
+import { createPayOrders } from './pay-orders.js';
 import { relay } from './relay.js';
 import { payInvoice } from './pay-invoice.js';
 import { quoteThrough } from './quotes.js';
+import { createServiceReads } from './service-reads.js';
 import { sendMoney, sentReference, withReference } from './send-money.js';
 
 const PERMISSION_FOR: Readonly<Record<Effect, Permission>> = {
@@ -28,13 +31,23 @@ const PERMISSION_FOR: Readonly<Record<Effect, Permission>> = {
   account: 'account',
 };
 
+type ProxyRoomDeps = Omit<ProxyDeps, 'reads' | 'recordPayOrder' | 'newReference'>;
+
 type Handle = (request: FastifyRequest, reply: FastifyReply, caller: Caller) => Promise<FastifyReply>;
 
 /**
  * The service's own interface: every operation of the contract at its own path, with its own envelope. Only the report
  * of a settlement is a separate endpoint (`inbound`): the settlement provider posts to it, without a token.
  */
-export function addProxyRoutes(server: FastifyInstance, deps: ProxyDeps): void {
+export async function proxy(server: FastifyInstance, given: ProxyRoomDeps): Promise<void> {
+  const { service, store, monotonicMs } = given;
+  const deps: ProxyDeps = {
+    ...given,
+    reads: createServiceReads(service, monotonicMs),
+    recordPayOrder: createPayOrders(store.audit),
+    newReference: () => `tw-${randomUUID()}`,
+  };
+  const tokens = () => serviceTokens(deps);
   for (const name of operationNames) {
     const operation: Operation = operations[name];
     if (operation.effect === 'report') continue;
@@ -45,9 +58,7 @@ export function addProxyRoutes(server: FastifyInstance, deps: ProxyDeps): void {
       // A HEAD request would also make an API key.
       exposeHeadRoute: false,
       url: operation.path.replace(/\{(\w+)\}/, ':$1'),
-      config: { permission, reference: () => describeThroughGateway(operation) },
-      // Before its body is read.
-      onRequest: (request) => authenticate(deps, request, permission),
+      config: { permission, callers: { tokens }, reference: () => describeThroughGateway(operation) },
       handler: (request, reply) => handle(request, reply, request.caller),
     });
   }
@@ -137,18 +148,11 @@ function paramOf(request: FastifyRequest, param: string | undefined): string {
 /** The name in records of a caller with the service's own token. */
 const NAME = 'service-token';
 
-type Deps = Pick<ProxyDeps, 'tokens' | 'service' | 'settings'>;
-
-/**
- * Accepts a gateway token, or the service token that an existing integration already sends: that one has the
- * permissions of the role `flows`.
- * @throws Refusal 401, 403, 429
- */
-async function authenticate(deps: Deps, request: FastifyRequest, permission: Permission): Promise<void> {
-  await deps.tokens.require(request, permission, { besides: await serviceTokens(deps) });
-}
-
-async function serviceTokens({ service, settings }: Deps): Promise<readonly GatewayToken[]> {
+/** The service token, which an existing integration already sends: it has the permissions of the role `flows`. */
+async function serviceTokens({
+  service,
+  settings,
+}: Pick<ProxyDeps, 'service' | 'settings'>): Promise<readonly GatewayToken[]> {
   const secret = await service.token().catch(() => undefined);
   // The sandbox's token is public, and is not accepted outside of development.
   const isPublic = secret === DEVELOPMENT_SERVICE_TOKEN && !settings.development;

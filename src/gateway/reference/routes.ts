@@ -58,10 +58,10 @@ const PAGE_POLICY = [
 ].join('; ');
 
 /** `GET /openapi.json` and, for people, `GET /docs`: made once, without any network. */
-export function addReferenceRoutes(
+export async function reference(
   server: FastifyInstance,
   { routes, ...urls }: Urls & { readonly routes: () => readonly AddedRoute[] },
-): void {
+): Promise<void> {
   // Read once and shared: a client that sends many requests and reads no answer must not make us hold a copy for each.
   let document: Buffer | undefined;
   server.get('/openapi.json', { config: { isOurFile: true } }, async (_request, reply) => {

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { createTokenCheck } from '../../../src/gateway/http/bearer-token.js';
+import { auth } from '../../../src/gateway/http/bearer-token.js';
 import { createKnownNetworks } from '../../../src/gateway/http/known-networks.js';
 import { createOwners } from '../../../src/gateway/http/owners.js';
 import { createRateLimit } from '../../../src/gateway/http/rate-limit.js';
@@ -10,7 +10,7 @@ import type { Role } from '../../../src/protocol/permissions.js';
 export function bareServer(role: Role, ...names: readonly string[]) {
   const server = createServer(pino({ level: 'silent' }));
   const limit = createRateLimit(0);
-  const tokens = createTokenCheck({
+  void server.register(auth, {
     tokens: () => names.map((name) => ({ name, role, secret: `secret-of-${name}` })),
     ofKnown: limit,
     ofUnknown: limit,
@@ -18,5 +18,5 @@ export function bareServer(role: Role, ...names: readonly string[]) {
     owners: createOwners({ ownersOf: () => Promise.resolve(new Map()) }),
   });
   const listen = () => server.listen({ host: '127.0.0.1', port: 0 });
-  return { server, tokens, listen, headersOf: (name: string) => ({ authorization: `Bearer secret-of-${name}` }) };
+  return { server, listen, headersOf: (name: string) => ({ authorization: `Bearer secret-of-${name}` }) };
 }
