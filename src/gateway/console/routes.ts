@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { packageRoot } from '../../package-root.js';
-import { addOwnFile } from '../http/own-file.js';
+import { addOwnFile } from '../reference/own-file.js';
 import { INBOX_STATES } from '../../protocol/events.js';
 import { CHECK_FIRST, FLOW_KINDS, FLOW_STATES, PARK_SENTENCES } from '../../protocol/vocabulary.js';
 

@@ -61,15 +61,13 @@ const OF_TOKEN = { orders: 1_024, reads: 768 };
 /** One token may have 16 of them open, if it reads nothing else. */
 const UNITS_OF_LIST = 48;
 
-/** How fast callers come: known ones by name; an unknown token is counted for its address, so that guessing takes for ever. */
-export interface TokenLimits {
+export interface AuthDeps {
+  /** How fast known callers come, by name. */
   readonly ofKnown: RateLimit;
+  /** An unknown token is counted for its address, so that guessing takes for ever. */
   readonly ofUnknown: RateLimit;
   /** Records the addresses that send valid tokens. */
   readonly knownNetworks: Pick<KnownNetworks, 'add' | 'has'>;
-}
-
-export interface AuthDeps extends TokenLimits {
   readonly tokens: Live<readonly GatewayToken[]>;
   /** Tokens of an OIDC issuer. Undefined: none are accepted. */
   readonly oidc?: OidcCheck | undefined;

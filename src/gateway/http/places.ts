@@ -70,6 +70,10 @@ export function createPlaces({ what, most }: { readonly what: string; readonly m
 }
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /** Requests whose handler has begun and not ended. */
+    handling: ReadonlySet<FastifyRequest>;
+  }
   interface FastifyRequest {
     /** Resolves when the answer is sent, or its caller has gone. */
     answered: Promise<void>;
@@ -83,18 +87,16 @@ const MOST_PIPELINED = 8;
 
 /** The requests of a connection that are not answered, each with what ends its wait. */
 const unanswered = new WeakMap<Socket, Set<() => void>>();
-const handling = new WeakMap<FastifyInstance, Set<FastifyRequest>>();
-
-/** Whether any handler of the server has begun and not ended. */
-export const isHandling = (server: FastifyInstance): boolean => (handling.get(server)?.size ?? 0) > 0;
 
 /**
  * Before every hook and every route that uses `whenAnswered` or `whenOver`. Cuts connections with too many requests at a
  * time.
  */
 export function followRequests(server: FastifyInstance): void {
-  const handled = new Set<FastifyRequest>();
-  handling.set(server, handled);
+  const handling = new Set<FastifyRequest>();
+  server.decorate('handling', handling);
+  server.decorateRequest('answered');
+  server.decorateRequest('handled');
   server.addHook('onRequest', (request, reply, next) => {
     const { socket } = request.raw;
     const others = unansweredOn(socket);
@@ -120,8 +122,8 @@ export function followRequests(server: FastifyInstance): void {
     const { handler } = route;
     route.handler = function handleFollowed(request, reply) {
       const work = (async () => handler.call(this, request, reply))();
-      handled.add(request);
-      const end = () => void handled.delete(request);
+      handling.add(request);
+      const end = () => void handling.delete(request);
       request.handled = work.then(end, end);
       return work;
     };

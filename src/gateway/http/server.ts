@@ -10,7 +10,7 @@ import { withoutCapabilities } from '../../protocol/capabilities.js';
 import { answerNotFound, answerOtherMethods, createErrorHandler, errorBody, errorForLog, Refusal } from './refusal.js';
 import { type ConnectionLimits, cutUnreadAnswers, KEEP_ALIVE_MS, limitSockets } from './connections.js';
 import { flowAddress } from './flow-path.js';
-import { followRequests, isHandling } from './places.js';
+import { followRequests } from './places.js';
 import { headerValues, takeJsonBodies } from './json-body.js';
 import type { Reference } from './openapi.js';
 import type { Permission } from '../../protocol/permissions.js';
@@ -165,7 +165,7 @@ export async function closeServer(
   const startedMs = clock.monotonicMs();
   const stop = every(clock, LOOK_EVERY_MS, () => {
     const tookMs = clock.monotonicMs() - startedMs;
-    const isOver = tookMs >= CUT_AFTER_MS && (!isHandling(server) || tookMs >= serviceTimeoutMs + PASSING_ON_MS);
+    const isOver = tookMs >= CUT_AFTER_MS && (server.handling.size === 0 || tookMs >= serviceTimeoutMs + PASSING_ON_MS);
     if (isOver) server.server.closeAllConnections();
   });
   try {
@@ -237,8 +237,8 @@ export interface AddedRoute {
 }
 
 /**
- * Fills with every route that is added from now on, except those that fastify adds by itself (HEAD) and OPTIONS. A path
- * without a route is not found; one with routes only of other methods names those.
+ * Fills with every route that is added from now on, except those for OPTIONS. A path without a route is not found; one
+ * with routes only of other methods names those.
  */
 export function listRoutes(server: FastifyInstance): readonly AddedRoute[] {
   const routes: AddedRoute[] = [];
@@ -251,11 +251,9 @@ export function listRoutes(server: FastifyInstance): readonly AddedRoute[] {
     else answerOtherMethods(request, reply, [...new Set(allowed)]);
   });
   server.addHook('onRoute', ({ method, url, config }) => {
-    const methods = Array.isArray(method) ? method : [method];
-    for (const one of methods)
-      if (one !== 'HEAD' && one !== 'OPTIONS') {
-        routes.push({ method: one, url, reference: config?.reference, permission: config?.permission ?? null });
-      }
+    if (method === 'OPTIONS') return;
+    // Each of ours is of one method.
+    routes.push({ method: String(method), url, reference: config?.reference, permission: config?.permission ?? null });
   });
   return routes;
 }

@@ -4,6 +4,7 @@ import type { Settings } from '../../config/settings-shape.js';
 import { reportSettlement } from '../../contract/bridge.js';
 import { answerNotFound } from '../http/refusal.js';
 import { flowAddress, FlowParams } from '../http/flow-path.js';
+import type { Route } from '../http/openapi.js';
 import { routeOptions } from '../http/route.js';
 import type { Admission, Admitted } from './admission.js';
 import type { Capabilities } from './capabilities.js';
@@ -18,6 +19,19 @@ export interface InboundDeps extends ReceiveDeps {
   /** Whether the service signs its webhooks, from whichever gateway knows it. */
   readonly refreshSecrets?: () => Promise<void>;
   readonly profiles: Profiles;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of an endpoint for events, before its body is read. */
+    arrived: { readonly arrival: Arrival; readonly admitted: Admitted };
+  }
+}
+
+interface Endpoint extends Pick<Route, 'path' | 'operationId' | 'summary'> {
+  readonly example?: unknown;
+  /** Undefined if its capability is wrong. */
+  readonly arrivalOf: (request: FastifyRequest) => Arrival | undefined;
 }
 
 /** No shape is refused: an event that is not understood is kept, and listed as unmatched. */
@@ -37,28 +51,18 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
   const { settings, capabilities, profiles } = deps;
   const settlementProofs = SETTLEMENT_PROOFS[settings.settlementTrust];
 
-  const endpoint = (
-    route: {
-      readonly path: string;
-      readonly operationId: string;
-      readonly summary: string;
-      readonly example?: unknown;
-    },
-    arrivalOf: (request: FastifyRequest) => Arrival | undefined,
-  ): void => {
-    const { example, ...about } = route;
-    const options = routeOptions({
-      ...about,
-      method: 'POST',
-      tag: 'inbound',
-      permission: null,
-      params: FlowParams,
-      body: { schema: { AnyEvent }, required: true, ...(example === undefined ? {} : { example }) },
-      answers: { 200: { says: 'Stored, or known already.', schema: { Received } } },
-    });
-    const came = new WeakMap<FastifyRequest, { readonly arrival: Arrival; readonly admitted: Admitted }>();
+  server.decorateRequest('arrived');
+  const endpoint = ({ arrivalOf, example, ...about }: Endpoint): void => {
     server.route({
-      ...options,
+      ...routeOptions({
+        ...about,
+        method: 'POST',
+        tag: 'inbound',
+        permission: null,
+        params: FlowParams,
+        body: { schema: { AnyEvent }, required: true, ...(example === undefined ? {} : { example }) },
+        answers: { 200: { says: 'Stored, or known already.', schema: { Received } } },
+      }),
       onRequest: async (request, reply): Promise<FastifyReply | undefined> => {
         await deps.refreshSecrets?.();
         let arrival = arrivalOf(request);
@@ -66,13 +70,13 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
         // It may be of a key that another process gave the store a moment ago.
         if (arrival === undefined && (await capabilities.refresh().catch(() => false))) arrival = arrivalOf(request);
         if (arrival === undefined) return answerNotFound(request, reply);
-        came.set(request, { arrival, admitted });
+        request.arrived = { arrival, admitted };
         return undefined;
       },
       preParsing: (request, reply, payload, next) => {
         const count = (chunk: Buffer): void => {
           try {
-            came.get(request)?.admitted.received(chunk.length);
+            request.arrived.admitted.received(chunk.length);
           } catch (error) {
             // Once: chunks that were read with this one still come, and an error that nobody hears ends the process.
             payload.off('data', count);
@@ -85,7 +89,7 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
         next(null, payload);
       },
       handler: async (request, reply): Promise<FastifyReply> => {
-        const { arrival, admitted } = came.get(request) as { arrival: Arrival; admitted: Admitted };
+        const { arrival, admitted } = request.arrived;
         await receiveEvent(deps, request, arrival, admitted);
         return reply.code(200).send(RECEIVED);
       },
@@ -99,55 +103,47 @@ export function addInboundRoutes(server: FastifyInstance, deps: InboundDeps): vo
     proofs: settings.settlementNetworks?.includes(request.ip) === true ? [...proofs, 'network'] : proofs,
     label: labelSettlement,
   });
-
-  endpoint(
-    {
-      path: reportSettlement.path,
-      operationId: 'receiveSettlement',
-      summary: "The interface's settlement path. Anyone may post; what nothing proves moves nothing.",
-      example: { provider_reference_id: 'order-1001', status: 'COMPLETED' },
-    },
-    (request) => settlement(request),
-  );
-  endpoint(
-    {
-      path: '/settlements/:capability',
-      operationId: 'receiveSettlementByCapability',
-      summary: 'For a settlement provider that cannot sign.',
-    },
-    (request) =>
-      capabilities.isSettlement(param(request, 'capability')) ? settlement(request, 'capability') : undefined,
-  );
   const ofService = (source: 'webhook' | 'callback') => ({
     source,
     verify: profiles.service,
     acceptedProofs: serviceProofs(settings, source, profiles.serviceCanSign()),
     proofs: ['capability'] as const,
   });
-  endpoint(
-    {
-      path: '/webhooks/:capability',
-      operationId: 'receiveWebhook',
-      summary: "The service's account-wide webhooks.",
-    },
-    (request) =>
+
+  endpoint({
+    path: reportSettlement.path,
+    operationId: 'receiveSettlement',
+    summary: "The interface's settlement path. Anyone may post; what nothing proves moves nothing.",
+    example: { provider_reference_id: 'order-1001', status: 'COMPLETED' },
+    arrivalOf: (request) => settlement(request),
+  });
+  endpoint({
+    path: '/settlements/:capability',
+    operationId: 'receiveSettlementByCapability',
+    summary: 'For a settlement provider that cannot sign.',
+    arrivalOf: (request) =>
+      capabilities.isSettlement(param(request, 'capability')) ? settlement(request, 'capability') : undefined,
+  });
+  endpoint({
+    path: '/webhooks/:capability',
+    operationId: 'receiveWebhook',
+    summary: "The service's account-wide webhooks.",
+    arrivalOf: (request) =>
       capabilities.isWebhook(param(request, 'capability'))
         ? { ...ofService('webhook'), label: labelWebhook }
         : undefined,
-  );
-  endpoint(
-    {
-      path: '/callbacks/:kind/:reference/:capability',
-      operationId: 'receiveCallback',
-      summary: "The service's callbacks about one flow.",
-    },
-    (request) => {
+  });
+  endpoint({
+    path: '/callbacks/:kind/:reference/:capability',
+    operationId: 'receiveCallback',
+    summary: "The service's callbacks about one flow.",
+    arrivalOf(request) {
       const flow = flowAddress(param(request, 'kind'), param(request, 'reference'));
       if (flow === undefined || !capabilities.isCallback(flow.flowId, param(request, 'capability'))) return undefined;
       const label = (body: unknown) => labelCallback(flow.kind, flow.reference, flow.flowId, body);
       return { ...ofService('callback'), flowId: flow.flowId, label };
     },
-  );
+  });
 }
 
 function param(request: FastifyRequest, name: string): string {

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import { addOwnFile, type OwnFile } from '../http/own-file.js';
 import type { AddedRoute } from '../http/server.js';
 import { gatewayDocument, type Urls } from './document.js';
+import { addOwnFile, type OwnFile } from './own-file.js';
 
 const UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
