@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
 import { reportSettlement } from '../../src/contract/bridge.js';
+import { createServer, listRoutes } from '../../src/gateway/http/server.js';
 import { GatewayPortTakenError } from '../../src/gateway/index.js';
 import { newReference } from '../harness/references.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
@@ -70,5 +72,22 @@ describe('a gateway with INBOUND_PORT', () => {
   it('does not start if the public port is taken, and then holds no port', async () => {
     const port = new URL(tested.gateway.publicUrl).port;
     await expect(gatewayUnderTest({ env: { INBOUND_PORT: port } })).rejects.toBeInstanceOf(GatewayPortTakenError);
+  });
+});
+
+describe('a listener without the plugin that asks who calls', () => {
+  it.each([
+    [undefined, true],
+    ['view', false],
+  ] as const)('with a route of the permission %s starts: %s', async (permission, starts) => {
+    const server = createServer(pino({ level: 'silent' }));
+    listRoutes(server);
+    server.get('/', { config: permission === undefined ? {} : { permission } }, async () => ({}));
+    const started = server.ready().then(
+      () => true,
+      () => false,
+    );
+    expect(await started).toBe(starts);
+    await server.close();
   });
 });

@@ -238,7 +238,8 @@ export interface AddedRoute {
 
 /**
  * Fills with every route that is added from now on, except those for OPTIONS. A path without a route is not found; one
- * with routes only of other methods names those.
+ * with routes only of other methods names those. A server with a route that needs a permission does not start without
+ * the plugin that asks for it.
  */
 export function listRoutes(server: FastifyInstance): readonly AddedRoute[] {
   const routes: AddedRoute[] = [];
@@ -254,6 +255,11 @@ export function listRoutes(server: FastifyInstance): readonly AddedRoute[] {
     if (method === 'OPTIONS') return;
     // Each of ours is of one method.
     routes.push({ method: String(method), url, reference: config?.reference, permission: config?.permission ?? null });
+  });
+  server.addHook('onReady', async () => {
+    const closed = routes.find(({ permission }) => permission !== null);
+    if (closed === undefined || server.hasRequestDecorator('caller')) return;
+    throw new Error(`${closed.url} needs a permission, and nothing here asks for one: register auth`);
   });
   return routes;
 }
