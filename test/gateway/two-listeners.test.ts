@@ -1,9 +1,13 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { reportSettlement } from '../../src/contract/bridge.js';
 import { createServer, listRoutes } from '../../src/gateway/http/server.js';
 import { GatewayPortTakenError } from '../../src/gateway/index.js';
+import type { Store } from '../../src/store/store.js';
 import { newReference } from '../harness/references.js';
+import { until } from '../harness/until.js';
 import { gatewayUnderTest, type GatewayUnderTest } from './setup/gateway-under-test.js';
 
 const { path: SETTLEMENT_PATH } = reportSettlement;
@@ -72,6 +76,52 @@ describe('a gateway with INBOUND_PORT', () => {
   it('does not start if the public port is taken, and then holds no port', async () => {
     const port = new URL(tested.gateway.publicUrl).port;
     await expect(gatewayUnderTest({ env: { INBOUND_PORT: port } })).rejects.toBeInstanceOf(GatewayPortTakenError);
+  });
+});
+
+describe('a gateway that closes while an event comes in at the public listener', () => {
+  it('stores the event before it leaves its duties to another gateway, and answers at neither listener meanwhile', async () => {
+    const did: string[] = [];
+    const wrapStore = (store: Store): Store => {
+      const receive: Store['inbox']['receive'] = async (...event) => {
+        const receipt = await store.inbox.receive(...event);
+        did.push(receipt.kind);
+        return receipt;
+      };
+      const leave: Store['duties']['leave'] = (name) => {
+        did.push(`left ${name}`);
+        return store.duties.leave(name);
+      };
+      const inbox = Object.create(store.inbox, { receive: { value: receive } }) as Store['inbox'];
+      const duties = Object.create(store.duties, { leave: { value: leave } }) as Store['duties'];
+      return Object.create(store, { inbox: { value: inbox }, duties: { value: duties } }) as Store;
+    };
+    const { gateway, close } = await gatewayUnderTest({ env: { INBOUND_PORT: '0' }, wrapStore });
+    const body = JSON.stringify({ provider_reference_id: newReference('closing'), status: 'COMPLETED' });
+    const headers = {
+      'content-type': 'application/json',
+      'content-length': body.length,
+      connection: 'close',
+      expect: '100-continue',
+    };
+    const event = request(gateway.publicUrl + SETTLEMENT_PATH, { method: 'POST', headers });
+    event.flushHeaders();
+    await once(event, 'continue');
+    const closed = close();
+    for (const url of [gateway.url, gateway.publicUrl])
+      await until(`${url} to be closed`, () =>
+        fetch(`${url}/healthz`).then(
+          () => false,
+          () => true,
+        ),
+      );
+    event.end(body);
+    const [answer] = (await once(event, 'response')) as [{ readonly statusCode?: number; resume(): void }];
+    answer.resume();
+    await closed;
+    expect(answer.statusCode).toBe(200);
+    // Of the other one, only if it was this gateway's by then.
+    expect(did.slice(0, 2)).toEqual(['stored', 'left clearing']);
   });
 });
 
