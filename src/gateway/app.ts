@@ -63,6 +63,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   for (const one of servers) countRequests(one, metrics);
   const closing = closingSignal(server);
 
+  // Before auth: the page of the UI may read why its token is refused.
   await server.register(codec, { ...parts, codec: options.codec, uiOrigin: options.uiOrigin });
   await server.register(auth, {
     ...parts,

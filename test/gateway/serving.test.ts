@@ -69,6 +69,11 @@ describe('the codec server', () => {
     }
   });
 
+  it('lets the page of the UI read why its token is refused', async () => {
+    const answer = await decode([], { origin: UI, authorization: 'Bearer wrong' });
+    expect([answer.status, answer.headers['access-control-allow-origin']]).toEqual([401, UI]);
+  });
+
   it('needs a token from every other caller, and outside of development also from the UI', async () => {
     expect((await decode([], {})).status).toBe(401);
     expect((await decode([], { authorization: 'Bearer dev-token' })).status).toBe(200);

@@ -148,9 +148,9 @@ export const auth = fp(async (server: FastifyInstance, deps: AuthDeps) => {
   server.addHook('onRequest', async (request) => {
     const { permission = null, callers = {} } = request.routeOptions.config;
     if (permission === null) return;
-    const ofPlace = callers.withoutToken?.(request);
-    if (ofPlace !== undefined) {
-      request.caller = ofPlace;
+    const tokenless = callers.withoutToken?.(request);
+    if (tokenless !== undefined) {
+      request.caller = tokenless;
       return;
     }
     const given = BEARER.exec(request.headers.authorization ?? '')?.[1];

@@ -38,8 +38,6 @@ const OF_CALLER = 256;
 const PREFLIGHT_SECONDS = 600;
 
 /**
- * A plugin, registered before `auth`: the page of the UI may read why its token was refused.
- *
  * Temporal's codec server: decrypts for people. On loopback in development the UI's exact origin suffices, because the
  * UI passes no token over plain http; everywhere else an operator's token is needed, and to encode an admin's. Behind a login the UI sends the
  * tokens of its own issuer.
