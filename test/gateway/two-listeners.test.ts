@@ -88,7 +88,7 @@ describe('a gateway that closes while an event comes in at the public listener',
         did.push(receipt.kind);
         return receipt;
       };
-      const leave: Store['duties']['leave'] = (name) => {
+      const leave = (name: string) => {
         did.push(`left ${name}`);
         return store.duties.leave(name);
       };
@@ -96,7 +96,8 @@ describe('a gateway that closes while an event comes in at the public listener',
       const duties = Object.create(store.duties, { leave: { value: leave } }) as Store['duties'];
       return Object.create(store, { inbox: { value: inbox }, duties: { value: duties } }) as Store;
     };
-    const { gateway, close } = await gatewayUnderTest({ env: { INBOUND_PORT: '0' }, wrapStore });
+    const closing = await gatewayUnderTest({ env: { INBOUND_PORT: '0' }, wrapStore });
+    const { gateway } = closing;
     const body = JSON.stringify({ provider_reference_id: newReference('closing'), status: 'COMPLETED' });
     const headers = {
       'content-type': 'application/json',
@@ -107,7 +108,7 @@ describe('a gateway that closes while an event comes in at the public listener',
     const event = request(gateway.publicUrl + SETTLEMENT_PATH, { method: 'POST', headers });
     event.flushHeaders();
     await once(event, 'continue');
-    const closed = close();
+    const closed = closing.close();
     for (const url of [gateway.url, gateway.publicUrl])
       await until(`${url} to be closed`, () =>
         fetch(`${url}/healthz`).then(
