@@ -83,3 +83,11 @@ export function createGatewayClient({ url, token, signal, retryForMs = 0 }: Gate
   // URLs of other machines were checked before.
   return new Towline({ baseUrl: url, token, signal, retryForMs, allowHttp: true });
 }
+
+/** The gateway of the settings. @throws CliError, SettingsError */
+export function connectGateway(
+  context: Pick<CliContext, 'env' | 'fromFile'>,
+  options: Pick<GatewayAccess, 'retryForMs'> = {},
+): GatewayClient {
+  return createGatewayClient({ ...gatewayAccess(context), ...options });
+}

@@ -1,12 +1,16 @@
 import { Command, CommanderError } from 'commander';
 import { packageVersion } from '../package-root.js';
+import { ORDERS } from './commands/orders.js';
 import type { CliContext, RunCommand } from './context.js';
 import { EXIT, EXIT_CODES_HELP } from './exit-codes.js';
 
 type AddCommand = (program: Command, run: RunCommand, context: CliContext) => void;
 type CommandOfProgram = readonly [name: string, summary: string, load: () => Promise<AddCommand>];
 
-/** A new command is one file and one line here. A command's file is loaded only to run it: `list` needs no Temporal. */
+/**
+ * A new command is one file and one line here; an order to a flow is a row of `ORDERS` alone. A command's file is loaded
+ * only to run it: `list` needs no Temporal.
+ */
 const COMMANDS: Readonly<Record<string, readonly CommandOfProgram[]>> = {
   'Run it:': [
     [
@@ -93,41 +97,11 @@ const COMMANDS: Readonly<Record<string, readonly CommandOfProgram[]>> = {
     ],
   ],
   'Decisions:': [
-    [
-      'approve',
-      'approve the quote of a flow, which then goes on',
-      () => import('./commands/approve.js').then(({ addApproveCommand }) => addApproveCommand),
-    ],
-    [
-      'pay',
-      'pay the invoice of a flow that waits for the order',
-      () => import('./commands/pay.js').then(({ addPayCommand }) => addPayCommand),
-    ],
-    [
-      'refund-invoice',
-      'give a Lightning invoice for the refund of an offramp',
-      () => import('./commands/refund-invoice.js').then(({ addRefundInvoiceCommand }) => addRefundInvoiceCommand),
-    ],
-    [
-      'cancel',
-      'cancel a flow before its money moves',
-      () => import('./commands/cancel.js').then(({ addCancelCommand }) => addCancelCommand),
-    ],
-    [
-      'resolve',
-      'decide a parked flow',
-      () => import('./commands/resolve.js').then(({ addResolveCommand }) => addResolveCommand),
-    ],
-    [
-      'withdraw',
-      'take back an order that waits for a second person',
-      () => import('./commands/withdraw.js').then(({ addWithdrawCommand }) => addWithdrawCommand),
-    ],
-    [
-      'acknowledge',
-      'record that you have seen to what contradicts a flow',
-      () => import('./commands/acknowledge.js').then(({ addAcknowledgeCommand }) => addAcknowledgeCommand),
-    ],
+    ...ORDERS.map((order): CommandOfProgram => [
+      order.name,
+      order.summary,
+      () => import('./commands/order-command.js').then(({ orderCommand }) => orderCommand(order)),
+    ]),
     [
       'events',
       'show the inbox: every webhook and callback, and its state',

@@ -90,7 +90,7 @@ describe('a command that only talks to a gateway', () => {
     return new Set(importsOf(file).flatMap(({ to, typeOnly }) => (typeOnly ? [] : [...packagesOf(to, seen)])));
   }
 
-  it.each(['list', 'show', 'wait', 'watch', 'start', 'resolve', 'events', 'callbacks', 'give'])(
+  it.each(['list', 'show', 'wait', 'watch', 'start', 'order-command', 'events', 'callbacks', 'give'])(
     'loads neither Temporal nor a server nor a store: %s',
     (name) => {
       const packages = [...packagesOf(`src/cli/commands/${name}.ts`)];

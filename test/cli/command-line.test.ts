@@ -1,15 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
+import { ORDERS } from '../../src/cli/commands/orders.js';
 import { createProgram } from '../../src/cli/program.js';
 import { startReceiver } from '../callbacks/receiver.js';
 import { run, scratchFolder } from './run.js';
 
 const scratch = await scratchFolder();
 
-const COMMANDS =
-  'up gateway worker sandbox doctor notify claims store keys migrate temporal start list show watch wait approve pay refund-invoice cancel resolve withdraw acknowledge events callbacks give audit account completion'.split(
-    ' ',
-  );
+const COMMANDS = [
+  ...'up gateway worker sandbox doctor notify claims store keys migrate temporal start list show watch wait'.split(' '),
+  ...ORDERS.map(({ name }) => name),
+  ...'events callbacks give audit account completion'.split(' '),
+];
 const NESTED = [
   'events list',
   'events show',

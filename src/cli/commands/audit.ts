@@ -6,7 +6,7 @@ import { withoutMark } from '../../readers/byte-order-mark.js';
 import { oneOfArgument, wholeNumberArgument } from '../arguments.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
-import { createGatewayClient, flowArgument, gatewayAccess } from '../gateway-client.js';
+import { connectGateway, flowArgument } from '../gateway-client.js';
 import { plainTable, print, type PrintOptions } from '../print.js';
 import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
 import { loadSettings } from '../wiring/load-settings.js';
@@ -26,7 +26,7 @@ const PAGE_WITHIN_MS = 600_000;
 const PROGRESS_EVERY = 5_000;
 
 export function addAuditCommand(program: Command, run: RunCommand, context: CliContext): void {
-  const client = () => createGatewayClient(gatewayAccess(context));
+  const client = () => connectGateway(context);
   const audit = program
     .command('audit')
     .description(
@@ -84,7 +84,7 @@ export function addAuditCommand(program: Command, run: RunCommand, context: CliC
 
 /** Page after page. What was printed before an error is whole, and the error says where to go on. */
 async function exportAll(context: CliContext, { after: first, ...options }: ListOptions): Promise<ExitCode> {
-  const client = createGatewayClient({ ...gatewayAccess(context), retryForMs: PAGE_WITHIN_MS });
+  const client = connectGateway(context, { retryForMs: PAGE_WITHIN_MS });
   let last = first;
   let printed = 0;
   try {

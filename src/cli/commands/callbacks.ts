@@ -3,13 +3,13 @@ import type { CallbackListJson, CallbackQuery, CallbacksJson } from '../../sdk/i
 import { wholeNumberArgument } from '../arguments.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
-import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
+import { connectGateway, FLOW_ARGUMENT, flowArgument } from '../gateway-client.js';
 import { print, type PrintOptions, plainTable } from '../print.js';
 
 interface Options extends CallbackQuery, PrintOptions {}
 
 export function addCallbacksCommand(program: Command, run: RunCommand, context: CliContext): void {
-  const client = () => createGatewayClient(gatewayAccess(context));
+  const client = () => connectGateway(context);
   const callbacks = program
     .command('callbacks')
     .description(

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { CLOSED_AS, type ClosedAs } from '../../protocol/gateway-json.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
-import { createGatewayClient, FLOW_ARGUMENT, flowArgument, gatewayAccess } from '../gateway-client.js';
+import { connectGateway, FLOW_ARGUMENT, flowArgument } from '../gateway-client.js';
 import { print, type PrintOptions } from '../print.js';
 
 interface Options extends PrintOptions {
@@ -35,7 +35,7 @@ export function addClaimsCommand(program: Command, run: RunCommand, context: Cli
         const flowId = flowArgument(flow);
         if (yes !== true && (await context.confirm?.(question(flowId, end))) === false)
           throw new CliError('Nothing was closed.');
-        const closed = await createGatewayClient(gatewayAccess(context)).closeClaims(flowId, { as: end, note });
+        const closed = await connectGateway(context).closeClaims(flowId, { as: end, note });
         print(context, options, closed, (shown) =>
           [
             `The claims of ${flowId} are closed as ${end}.`,

@@ -4,7 +4,7 @@ import { wholeNumberArgument } from '../arguments.js';
 import { askBefore, type CliContext, type RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
 import { TRUST_EVENT } from '../../protocol/four-eyes.js';
-import { gatewayAccess, flowArgument, createGatewayClient } from '../gateway-client.js';
+import { connectGateway, flowArgument } from '../gateway-client.js';
 import { print, type PrintOptions, plainTable } from '../print.js';
 
 interface ListOptions extends EventQuery, PrintOptions {
@@ -20,7 +20,7 @@ interface ReplayOptions extends PrintOptions {
 }
 
 export function addEventsCommand(program: Command, run: RunCommand, context: CliContext): void {
-  const client = () => createGatewayClient(gatewayAccess(context));
+  const client = () => connectGateway(context);
   const events = program
     .command('events')
     .description('The inbox: every webhook and callback that came, and its state.')

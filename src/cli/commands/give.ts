@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
-import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
+import { connectGateway, FLOW_ARGUMENT, flowArgument } from '../gateway-client.js';
 import { print, type PrintOptions } from '../print.js';
 
 interface Options extends PrintOptions {
@@ -23,7 +23,7 @@ export function addGiveCommand(program: Command, run: RunCommand, context: CliCo
     )
     .action((flows: string[], { to, note, ...options }: Options) =>
       run(async () => {
-        const gateway = createGatewayClient(gatewayAccess(context));
+        const gateway = connectGateway(context);
         const ids = flows.map(flowArgument);
         const given = [];
         for (const flowId of ids) given.push(await gateway.give(flowId, { to, note }));

@@ -3,7 +3,7 @@ import { FLOW_KINDS, FLOW_STATES, PARK_REASONS } from '../../protocol/vocabulary
 import type { FlowPage, ListQuery, ListedFlow } from '../../sdk/index.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
-import { gatewayAccess, createGatewayClient } from '../gateway-client.js';
+import { connectGateway } from '../gateway-client.js';
 import { wholeNumberArgument, oneOfArgument } from '../arguments.js';
 import { print, type PrintOptions, plainTable, paintedState } from '../print.js';
 import { systemClock } from '../../clock.js';
@@ -32,7 +32,7 @@ export function addListCommand(program: Command, run: RunCommand, context: CliCo
     )
     .action(({ json = false, ...query }: ListQuery & PrintOptions) =>
       run(async () => {
-        const answer = await createGatewayClient(gatewayAccess(context)).list(query);
+        const answer = await connectGateway(context).list(query);
         // Temporal gives those that run first, and then the latest to end.
         const flows = answer.flows.toSorted((one, other) => other.startedAt.localeCompare(one.startedAt));
         print(context, { json }, { ...answer, flows }, (page) => pageText(context, page));

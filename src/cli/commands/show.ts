@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT } from '../exit-codes.js';
-import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
+import { connectGateway, FLOW_ARGUMENT, flowArgument } from '../gateway-client.js';
 import { flowText } from '../flow-text.js';
 import { print, type PrintOptions } from '../print.js';
 
@@ -14,7 +14,7 @@ export function addShowCommand(program: Command, run: RunCommand, context: CliCo
     .addHelpText('after', '\nExample:\n  towline show bridge-transfer/order-1001')
     .action((flow: string, options: PrintOptions) =>
       run(async () => {
-        const view = await createGatewayClient(gatewayAccess(context)).show(flowArgument(flow));
+        const view = await connectGateway(context).show(flowArgument(flow));
         print(context, options, view, (shown) => flowText(context, shown));
         return EXIT.done;
       }),

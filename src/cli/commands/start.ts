@@ -4,7 +4,7 @@ import { JsonText } from '../../sdk/index.js';
 import { oneOfArgument } from '../arguments.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT, exitCodeOf } from '../exit-codes.js';
-import { gatewayAccess, createGatewayClient } from '../gateway-client.js';
+import { connectGateway } from '../gateway-client.js';
 import { jsonText, print, type PrintOptions } from '../print.js';
 import { flowText } from '../flow-text.js';
 import { waitForFlow } from '../wait-for-flow.js';
@@ -28,7 +28,7 @@ export function addStartCommand(program: Command, run: RunCommand, context: CliC
     .action((kind: FlowKind, file: string, options: Options) =>
       run(async () => {
         const input = await jsonText(context, file);
-        const gateway = createGatewayClient(gatewayAccess(context));
+        const gateway = connectGateway(context);
         const { alreadyStarted, ...started } = await gateway.start(kind, new JsonText(input));
         if (alreadyStarted) context.err('Already started by the same input: this start sent nothing.');
         const view = options.wait ? await waitForFlow(context, gateway, started.flowId) : started;

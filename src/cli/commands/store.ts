@@ -5,7 +5,7 @@ import { StoreUnavailableError } from '../../store/store-errors.js';
 import { replaceDeploymentRecord } from '../../temporal/deployment-record.js';
 import { CliError, EXIT, type ExitCode } from '../exit-codes.js';
 import type { CliContext, RunCommand } from '../context.js';
-import { createGatewayClient, FLOW_ARGUMENT, flowArgument, gatewayAccess } from '../gateway-client.js';
+import { connectGateway, FLOW_ARGUMENT, flowArgument } from '../gateway-client.js';
 import { print, type PrintOptions } from '../print.js';
 import { refuseOther } from '../wiring/deployment.js';
 import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
@@ -57,7 +57,7 @@ async function erase(context: CliContext, flowId: string, { note, yes, ...option
   const isMeant =
     yes === true || context.confirm === undefined || (await context.confirm(`This cannot be undone. Erase ${flowId}?`));
   if (!isMeant) throw new CliError('Nothing was erased.');
-  const erased = await createGatewayClient(gatewayAccess(context)).erase(flowId, note === undefined ? {} : { note });
+  const erased = await connectGateway(context).erase(flowId, note === undefined ? {} : { note });
   print(context, options, erased, ({ events, claims, entries }) =>
     [
       `${flowId} is erased from the store: ${events} events, ${claims} claims, ${entries} entries of the audit log.`,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { numberArgument } from '../arguments.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { exitCodeOf } from '../exit-codes.js';
-import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
+import { connectGateway, FLOW_ARGUMENT, flowArgument } from '../gateway-client.js';
 import { flowText } from '../flow-text.js';
 import { waitForFlow } from '../wait-for-flow.js';
 import { print, type PrintOptions } from '../print.js';
@@ -21,7 +21,7 @@ export function addWaitCommand(program: Command, run: RunCommand, context: CliCo
     .addHelpText('after', '\nExample:\n  towline wait bridge-transfer/order-1001 --timeout 600')
     .action((flow: string, options: Options) =>
       run(async () => {
-        const gateway = createGatewayClient(gatewayAccess(context));
+        const gateway = connectGateway(context);
         const timeoutMs = options.timeout === undefined ? undefined : options.timeout * 1_000;
         const view = await waitForFlow(context, gateway, flowArgument(flow), timeoutMs);
         print(context, options, view, (shown) => flowText(context, shown));

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { CliContext, RunCommand } from '../context.js';
 import { exitCodeOf } from '../exit-codes.js';
-import { gatewayAccess, FLOW_ARGUMENT, flowArgument, createGatewayClient } from '../gateway-client.js';
+import { connectGateway, FLOW_ARGUMENT, flowArgument } from '../gateway-client.js';
 import { createUnseen, timelineLine } from '../flow-text.js';
 import { paintedState, printable } from '../print.js';
 
@@ -17,7 +17,7 @@ export function addWatchCommand(program: Command, run: RunCommand, context: CliC
     .addHelpText('after', '\nExample:\n  towline watch bridge-transfer/order-1001')
     .action((flow: string, { json = false }: { json?: boolean }) =>
       run(async () => {
-        const gateway = createGatewayClient(gatewayAccess(context));
+        const gateway = connectGateway(context);
         const flowId = flowArgument(flow);
         const unseen = createUnseen();
         for (;;) {
