@@ -2,16 +2,13 @@ import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import type { WorkMetrics } from '../../protocol/metrics.js';
 import { createWorkMetrics, startGateway, type ServeCards } from '../../gateway/index.js';
-import type { LiveSecrets, Settings } from '../../config/index.js';
-import type { Store } from '../../store/store.js';
+import type { LiveSecrets } from '../../config/index.js';
 import { startCardWorker } from '../../temporal/worker.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { CliError, type ExitCode } from '../exit-codes.js';
 import { graceMsOf, runProcess } from '../run-process.js';
 import { watchBinding } from '../wiring/deployment.js';
 import {
-  loadKeyring,
-  openConfiguredStore,
   openServiceAccess,
   activityDeps,
   openService,
@@ -20,7 +17,8 @@ import {
 } from '../wiring/dependencies.js';
 import { openNotifier } from '../wiring/notifier.js';
 import { loadSettings } from '../wiring/load-settings.js';
-import { uiUrlOf, identityOf, openTemporal, type Temporal } from '../wiring/temporal.js';
+import { openServices, type Services } from '../wiring/services.js';
+import { uiUrlOf } from '../wiring/temporal.js';
 import { openTracing } from '../wiring/tracing.js';
 
 export function addGatewayCommand(program: Command, run: RunCommand, context: CliContext): void {
@@ -34,7 +32,8 @@ export function addGatewayCommand(program: Command, run: RunCommand, context: Cl
 }
 
 async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
-  const { settings, home } = await loadSettings(env);
+  const loaded = await loadSettings(env);
+  const { settings } = loaded;
   if (settings.gatewayTokens.length === 0 && settings.oidc === undefined) {
     throw new CliError(
       'GATEWAY_TOKENS is missing: outside of development there is no default token. Write name:role:secret, with a secret of ' +
@@ -49,18 +48,15 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
   }
   const logger = createProcessLogger('gateway', settings, isTerminal);
   return runProcess(logger, async () => {
-    const keyring = await loadKeyring(settings);
     const secrets = followSecretsOf(settings, logger);
-    const store = await openConfiguredStore(settings, home, keyring);
     const onUndecodable = (reason: string) => logger.warn({ reason }, 'a payload cannot be decrypted');
-    const identity = identityOf('gateway', process.pid);
-    const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
-    const { client, codec, close } = temporal;
-    const tracing = await openTracing(settings, secrets, 'towline-gateway', temporal.namespace);
-    const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
-    const binding = await watchBinding(client, given, logger);
+    const services = await openServices(loaded, 'gateway', onUndecodable);
+    const { store, deployment } = services;
+    const { client, codec, namespace } = services.temporal;
+    const tracing = await openTracing(settings, secrets, 'towline-gateway', namespace);
+    const binding = await watchBinding(client, deployment, logger);
     const metrics = createWorkMetrics();
-    const serveCards = serveCardsBy({ settings, secrets, store, temporal, identity, logger, metrics });
+    const serveCards = serveCardsBy({ services, secrets, logger, metrics });
     const ui = uiUrlOf(settings);
     const uiOrigin = ui === undefined ? {} : { uiOrigin: new URL(ui).origin };
     const service = openServiceAccess(settings, secrets, metrics);
@@ -75,7 +71,7 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
       workMetrics: metrics.register,
       ...uiOrigin,
     });
-    const notifier = openNotifier({ settings, store, client, namespace: temporal.namespace, secrets, log: logger });
+    const notifier = openNotifier({ settings, store, client, namespace, secrets, log: logger });
     notifier?.start();
     return {
       url: gateway.url,
@@ -85,8 +81,7 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
         binding.stop();
         await Promise.all([notifier?.stop(), gateway.close()]);
         service.client.close();
-        await close();
-        await store.close();
+        await services.close();
         await tracing.close();
       },
     };
@@ -95,15 +90,13 @@ async function runGateway({ env, isTerminal }: CliContext): Promise<ExitCode> {
 
 /** The worker that sends the cards of one gateway, with its own service client. */
 function serveCardsBy(parts: {
-  readonly settings: Settings;
+  readonly services: Services;
   readonly secrets: LiveSecrets;
-  readonly store: Store;
-  readonly temporal: Pick<Temporal, 'namespace' | 'dataConverter'>;
-  readonly identity: string;
   readonly logger: Logger;
   readonly metrics: WorkMetrics;
 }): ServeCards {
-  const { settings, secrets, store, temporal, identity, logger: log, metrics } = parts;
+  const { secrets, logger: log, metrics } = parts;
+  const { settings, store, temporal, identity } = parts.services;
   return async (cards) => {
     const service = openService(settings, secrets, metrics);
     const worker = await startCardWorker({

@@ -1,17 +1,14 @@
 import type { Command } from 'commander';
-import type { Settings } from '../../config/index.js';
 import type { Keyring } from '../../keys/index.js';
 import { DAMAGED, type KeyUsage, type Resealed } from '../../store/sealed-rows.js';
-import type { Store } from '../../store/store.js';
 import { historiesOfKeys, type HistoriesOfKey } from '../../temporal/keys-of-histories.js';
 import { isOutage } from '../../temporal/connection.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
 import { print, type PrintOptions, plainTable } from '../print.js';
-import { refuseOther } from '../wiring/deployment.js';
-import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
+import { refuseOtherIfKnown } from '../wiring/deployment.js';
 import { loadSettings } from '../wiring/load-settings.js';
-import { identityOf, openTemporal, type Temporal } from '../wiring/temporal.js';
+import { type Services, withServices } from '../wiring/services.js';
 
 /** The output of `towline keys list` about one payload key. */
 interface KeyJson {
@@ -45,7 +42,7 @@ export function addKeysCommand(program: Command, run: RunCommand, context: CliCo
     .description('Which payload keys the store and the histories in Temporal still need. Reads, and changes nothing.')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  towline keys list')
-    .action((options: PrintOptions) => run(() => withParts(context, (parts) => list(context, parts, options))));
+    .action((options: PrintOptions) => run(() => withKeys(context, (services) => list(context, services, options))));
   keys
     .command('rotate')
     .description(
@@ -56,41 +53,22 @@ export function addKeysCommand(program: Command, run: RunCommand, context: CliCo
     .option('--dry-run', 'only say what would be encrypted again')
     .addHelpText('after', '\nExample:\n  PAYLOAD_KEYS=new:…,old:… towline keys rotate')
     .action(({ dryRun = false }: { dryRun?: boolean }) =>
-      run(() => withParts(context, (parts) => rotate(context, parts, dryRun))),
+      run(() => withKeys(context, (services) => rotate(context, services, dryRun))),
     );
 }
 
-interface Parts {
-  readonly settings: Settings;
-  readonly store: Store;
-  readonly keyring: Keyring;
-  readonly temporal: Temporal;
-}
-
-async function withParts({ env }: CliContext, work: (parts: Parts) => Promise<ExitCode>): Promise<ExitCode> {
-  const { settings, home } = await loadSettings(env);
-  const keyring = await loadKeyring(settings);
-  const store = await openConfiguredStore(settings, home, keyring);
-  const identity = identityOf('keys', process.pid);
-  const temporal = openTemporal({ settings, keyring, identity, onUndecodable: () => undefined });
-  try {
-    const { client, namespace } = temporal;
-    await refuseOther(client, { store, namespace, account: settings.serviceAccount }).catch((error: unknown) => {
-      // What the store says is of use without Temporal.
-      if (!isOutage(error)) throw error;
-    });
-    return await work({ settings, store, keyring, temporal });
-  } finally {
-    await temporal.close();
-    await store.close();
-  }
-}
+/** What the store says is of use without Temporal. */
+const withKeys = async ({ env }: CliContext, work: (services: Services) => Promise<ExitCode>): Promise<ExitCode> =>
+  withServices(await loadSettings(env), 'keys', async (services) => {
+    await refuseOtherIfKnown(services.temporal.client, services.deployment);
+    return work(services);
+  });
 
 const PROGRESS_EVERY_MS = 2_000;
 
 async function rotate(
   { out, err }: CliContext,
-  { settings, store, keyring }: Parts,
+  { settings, store, keyring }: Services,
   dryRun: boolean,
 ): Promise<ExitCode> {
   const active = keyring.active.id;
@@ -119,8 +97,8 @@ async function rotate(
   return EXIT.done;
 }
 
-async function list(context: CliContext, parts: Parts, options: PrintOptions): Promise<ExitCode> {
-  const { store, keyring, temporal } = parts;
+async function list(context: CliContext, services: Services, options: PrintOptions): Promise<ExitCode> {
+  const { store, keyring, temporal } = services;
   const [usage, replaced] = await Promise.all([store.keys.usage(), store.keys.replaced()]);
   const histories = await historiesOfKeys(temporal.client, temporal.namespace, replaced).catch((error: unknown) => {
     if (!isOutage(error)) throw error;

@@ -8,9 +8,8 @@ import type { CliContext, RunCommand } from '../context.js';
 import { connectGateway, FLOW_ARGUMENT, flowArgument } from '../gateway-client.js';
 import { print, type PrintOptions } from '../print.js';
 import { refuseOther } from '../wiring/deployment.js';
-import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
 import { loadSettings } from '../wiring/load-settings.js';
-import { identityOf, openTemporal } from '../wiring/temporal.js';
+import { withServices } from '../wiring/services.js';
 
 export function addStoreCommand(program: Command, run: RunCommand, context: CliContext): void {
   const store = program
@@ -85,22 +84,13 @@ async function backUp({ env, out }: CliContext, file: string): Promise<ExitCode>
 }
 
 async function raiseEpoch({ env, out }: CliContext): Promise<ExitCode> {
-  const { settings, home } = await loadSettings(env);
-  const keyring = await loadKeyring(settings);
-  const store = await openConfiguredStore(settings, home, keyring);
-  const identity = identityOf('store', process.pid);
-  const temporal = openTemporal({ settings, keyring, identity, onUndecodable: () => undefined });
-  try {
-    const { client, namespace } = temporal;
-    const account = settings.serviceAccount;
+  return withServices(await loadSettings(env), 'store', async ({ store, temporal: { client }, deployment }) => {
+    const { namespace, account } = deployment;
     const { id } = await store.deployment.read();
-    const record = await refuseOther(client, { store, namespace, account });
+    const record = await refuseOther(client, deployment);
     const epoch = await store.deployment.raiseEpoch(record?.epoch ?? 0);
     await replaceDeploymentRecord(client, namespace, { store: id, account, epoch });
     out(`The store is in epoch ${epoch} now. Start the gateways and workers again.`);
     return EXIT.done;
-  } finally {
-    await temporal.close();
-    await store.close();
-  }
+  });
 }

@@ -11,9 +11,9 @@ import { connectTemporal, GRPC, grpcStatusOf, isOutage, type TemporalClient } fr
 import { findServerExecutable } from '../../dev-server/find-server.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { EXIT, type ExitCode } from '../exit-codes.js';
-import { refuseOther } from '../wiring/deployment.js';
-import { loadKeyring, openConfiguredStore } from '../wiring/dependencies.js';
-import { type LoadedSettings, loadSettings } from '../wiring/load-settings.js';
+import { refuseOtherIfKnown } from '../wiring/deployment.js';
+import { loadSettings } from '../wiring/load-settings.js';
+import { withServices } from '../wiring/services.js';
 import { temporalAddress } from '../wiring/temporal.js';
 
 export function addTemporalCommand(program: Command, run: RunCommand, context: CliContext): void {
@@ -92,7 +92,8 @@ async function setUpNamespace({ client, namespace }: TemporalClient): Promise<vo
 async function runTemporal({ env, err }: CliContext, args: readonly string[]): Promise<ExitCode> {
   const loaded = await loadSettings(env);
   const address = temporalAddress(loaded.settings);
-  await refuseOtherDeployment(loaded);
+  // It could start a flow in somebody else's Temporal. One that does not answer is reported by Temporal's command line.
+  await withServices(loaded, 'temporal', ({ temporal, deployment }) => refuseOtherIfKnown(temporal.client, deployment));
   const { path } = await findServerExecutable({ env, log: err });
   const child = spawn(path, args, {
     stdio: 'inherit',
@@ -100,22 +101,6 @@ async function runTemporal({ env, err }: CliContext, args: readonly string[]): P
   });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code === 0 ? EXIT.done : EXIT.refused;
-}
-
-/** It could start a flow in somebody else's Temporal. */
-async function refuseOtherDeployment({ settings, home }: LoadedSettings): Promise<void> {
-  const store = await openConfiguredStore(settings, home, await loadKeyring(settings));
-  const temporal = connectTemporal({ variables: settings.temporal, identity: 'towline-temporal' });
-  try {
-    const { client, namespace } = temporal;
-    await refuseOther(client, { store, namespace, account: settings.serviceAccount }).catch((error: unknown) => {
-      // Temporal's own command line says so.
-      if (!isOutage(error)) throw error;
-    });
-  } finally {
-    await temporal.close();
-    await store.close();
-  }
 }
 
 /** The only secret of ours that Temporal's command line needs, if a file has it: our others are not handed to it. */

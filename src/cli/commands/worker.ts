@@ -10,18 +10,17 @@ import type { CliContext, RunCommand } from '../context.js';
 import { graceMsOf, runProcess } from '../run-process.js';
 import {
   activityDeps,
-  loadKeyring,
   moneyOperations,
   followSecretsOf,
   openService,
-  openConfiguredStore,
   createProcessLogger,
 } from '../wiring/dependencies.js';
 import { untilBound } from '../wiring/deployment.js';
 import { openWorkerProbe } from '../probes.js';
 import { openNotifier } from '../wiring/notifier.js';
 import { loadSettings } from '../wiring/load-settings.js';
-import { identityOf, openTemporal, temporalAddress } from '../wiring/temporal.js';
+import { openServices } from '../wiring/services.js';
+import { temporalAddress } from '../wiring/temporal.js';
 import { openTracing } from '../wiring/tracing.js';
 
 export function addWorkerCommand(program: Command, run: RunCommand, context: CliContext): void {
@@ -39,18 +38,16 @@ export function addWorkerCommand(program: Command, run: RunCommand, context: Cli
 }
 
 async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue[]): Promise<ExitCode> {
-  const { settings, home } = await loadSettings(env);
+  const loaded = await loadSettings(env);
+  const { settings } = loaded;
   const log = createProcessLogger('worker', settings, isTerminal);
   return runProcess(log, async (toEnd) => {
-    const keyring = await loadKeyring(settings);
-    const store = await openConfiguredStore(settings, home, keyring);
-    const secrets = followSecretsOf(settings, log);
-    const identity = identityOf('worker', process.pid);
     const onUndecodable = (reason: string) => log.warn({ reason }, 'a payload cannot be decrypted');
-    const temporal = openTemporal({ settings, keyring, identity, onUndecodable });
-    const tracing = await openTracing(settings, secrets, 'towline-worker', temporal.namespace);
-    const given = { store, namespace: temporal.namespace, account: settings.serviceAccount };
-    const { client, namespace } = temporal;
+    const services = await openServices(loaded, 'worker', onUndecodable);
+    const { store, identity, deployment } = services;
+    const { client, namespace, dataConverter } = services.temporal;
+    const secrets = followSecretsOf(settings, log);
+    const tracing = await openTracing(settings, secrets, 'towline-worker', namespace);
     let worker: RunningWorker | undefined;
     const { workerProbePort: port, workerProbeHost: host } = settings;
     // Before anything is waited for: a worker that waits for Temporal is alive, and not ready.
@@ -64,7 +61,7 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
             isPolling: () => worker?.isPolling() ?? false,
             client,
           });
-    await untilBound(client, given, { toEnd, log });
+    await untilBound(client, deployment, { toEnd, log });
     // Not earlier: the SDK's runtime keeps a process alive until its last worker ends, and a refused worker has none.
     const { workerMetricsHost, workerMetricsPort } = settings;
     const endpoint = workerMetricsPort === undefined ? undefined : { host: workerMetricsHost, port: workerMetricsPort };
@@ -73,7 +70,7 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
     const running = await startWorker({
       variables: settings.temporal,
       namespace,
-      dataConverter: temporal.dataConverter,
+      dataConverter,
       activities: activityDeps({ settings, store, service, secrets, log, metrics }),
       log,
       identity,
@@ -96,8 +93,7 @@ async function runWorker({ env, isTerminal }: CliContext, queues: readonly Queue
         await running.shutdown();
         await notifier?.stop();
         service.close();
-        await temporal.close();
-        await store.close();
+        await services.close();
         await tracing.close();
         await probe?.close();
       },

@@ -9,6 +9,7 @@ import {
   type DeploymentRecord,
   readDeploymentRecord,
 } from '../../temporal/deployment-record.js';
+import { isOutage } from '../../temporal/connection.js';
 import { CliError } from '../exit-codes.js';
 import { callWithin } from '../../temporal/call-within.js';
 
@@ -100,6 +101,16 @@ export async function refuseOther(
   // "towline store raise-epoch" mends another epoch.
   if (difference === undefined || difference.what === 'epoch') return record;
   throw new OtherDeploymentError(difference.what, `The Temporal namespace ${namespace} ${difference.sentence}`);
+}
+
+/** {@link refuseOther}, for a command that is of use while Temporal does not answer. @throws OtherDeploymentError */
+export async function refuseOtherIfKnown(
+  client: Pick<Client, 'workflowService' | 'connection'>,
+  given: Given,
+): Promise<void> {
+  await refuseOther(client, given).catch((error: unknown) => {
+    if (!isOutage(error)) throw error;
+  });
 }
 
 /** {@link bindDeployment} with a deadline. False: Temporal does not answer. @throws OtherDeploymentError */
