@@ -30,5 +30,3 @@ export const duplicateReference = () =>
     const fallback = isRule(forAll) ? forAll : 'unknown';
     return Object.fromEntries(moneyOperations.map((name) => [name, rules[name] ?? fallback])) as DuplicateReference;
   });
-
-export const unknownForAll = Object.fromEntries(moneyOperations.map((name) => [name, 'unknown'])) as DuplicateReference;

@@ -25,6 +25,9 @@ const token = (entry: string): GatewayToken | string => {
   return { name, role: known, secret };
 };
 
+export const secretsOfTokens = (tokens: readonly GatewayToken[] | undefined): readonly string[] =>
+  (tokens ?? []).map(({ secret }) => secret);
+
 /** Characters of 128 random bits in base64url. */
 const LEAST_SECRET = 22;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isLoopback } from '../protocol/loopback.js';
 import { ROLES, type Role } from '../protocol/permissions.js';
-import type { SettingReader } from './setting-schemas.js';
+import type { SettingGroup, ValuesOf } from './table/setting.js';
 
 /** An issuer of tokens whose bearers may call the gateway. */
 export interface OidcSettings {
@@ -95,44 +95,93 @@ const roleMap = () =>
 /** The claim that only we have a use for: its words are our roles. */
 const OWN_CLAIM = 'towline_role';
 
-/** Undefined without `OIDC_ISSUER`. */
-export function readOidc({ read, problem }: SettingReader, development: boolean): OidcSettings | undefined {
-  const given = read('OIDC_ISSUER', issuer().optional());
-  const audiences = read('OIDC_AUDIENCE', list().optional());
-  const roleClaim = read('OIDC_ROLE_CLAIM', claim(), OWN_CLAIM);
-  const nameClaim = read('OIDC_NAME_CLAIM', lastingClaim().optional());
-  const named = read('OIDC_ROLES', roleMap().optional());
-  const algorithms = read(
-    'OIDC_ALGORITHMS',
-    list()
-      .refine((entries) => entries.every((entry) => ALGORITHMS.includes(entry)), `must be of ${ALGORITHMS.join(', ')}`)
-      .optional(),
+const algorithms = () =>
+  list().refine(
+    (entries) => entries.every((entry) => ALGORITHMS.includes(entry)),
+    `must be of ${ALGORITHMS.join(', ')}`,
   );
-  // One that is wrong has a problem of its own.
-  const isMissing = (name: string) => read(name, z.string().optional()) === undefined;
-  if (given === undefined) {
-    if (audiences !== undefined && isMissing('OIDC_ISSUER')) {
+
+export const OIDC = {
+  issuer: {
+    name: 'OIDC_ISSUER',
+    schema: issuer().optional(),
+    sentence:
+      'an OpenID Connect issuer whose tokens callers may send [in the place of a gateway ' +
+      'token](access.md#people-of-an-oidc-issuer), exactly as its tokens name it: `https`, unless it is on this machine',
+  },
+  audiences: {
+    name: 'OIDC_AUDIENCE',
+    schema: list().optional(),
+    sentence:
+      "the audience that a token of the issuer must have: the gateway's own name at the issuer. After it, " +
+      'comma-separated, the ids of clients that people log in by: tokens that were given to them are taken, and tokens ' +
+      'for them, such as id tokens of the Temporal UI, may only decode. Required with `OIDC_ISSUER`',
+  },
+  nameClaim: {
+    name: 'OIDC_NAME_CLAIM',
+    schema: lastingClaim().optional(),
+    derived: '`sub`',
+    sentence:
+      "the claim that identifies a person: the same for all clients of the issuer, never another person's, and none " +
+      'that changes (`email`, `preferred_username` and the like are refused). Required if the issuer gives a person a ' +
+      'different `sub` for each client, as Entra ID does: `oid`',
+  },
+  roleClaim: {
+    name: 'OIDC_ROLE_CLAIM',
+    schema: claim().prefault(OWN_CLAIM),
+    sentence:
+      'the claim that contains the role, as a word or a list of words, whose roles all count; dots separate the parts ' +
+      'of a path: `realm_access.roles`',
+  },
+  roles: {
+    name: 'OIDC_ROLES',
+    schema: roleMap().optional(),
+    derived: 'the names of the roles',
+    sentence:
+      "pairs of the claim's value and the role, comma-separated: `payments-oncall=operator,payments-lead=admin`. " +
+      'Required outside of development if the claim is another one than `towline_role`: its `admin` may be another ' +
+      "application's",
+  },
+  algorithms: {
+    name: 'OIDC_ALGORITHMS',
+    schema: algorithms().default(DEFAULT_ALGORITHMS),
+    derived: '`RS256`, `PS256`, `ES256`, `EdDSA`, `Ed25519`',
+    sentence: 'accepted signature algorithms, comma-separated; never those with a shared secret',
+  },
+} satisfies SettingGroup;
+
+/**
+ * Undefined without `OIDC_ISSUER`.
+ * @param isGiven whether a setting has a text; one that is wrong has a problem of its own
+ */
+export function oidcOf(
+  { issuer, audiences, nameClaim, roleClaim, roles, algorithms }: ValuesOf<typeof OIDC>,
+  development: boolean,
+  { isGiven, problem }: { isGiven: (name: string) => boolean; problem: (sentence: string) => void },
+): OidcSettings | undefined {
+  if (issuer === undefined) {
+    if (audiences !== undefined && !isGiven('OIDC_ISSUER')) {
       problem('OIDC_ISSUER is missing, without which OIDC_AUDIENCE means nothing.');
     }
     return undefined;
   }
   if (audiences === undefined) {
-    if (isMissing('OIDC_AUDIENCE')) {
+    if (!isGiven('OIDC_AUDIENCE')) {
       problem('OIDC_AUDIENCE is missing: without it a token that the issuer gave for another application would do.');
     }
     return undefined;
   }
-  if (named === undefined && roleClaim !== OWN_CLAIM && !development && isMissing('OIDC_ROLES')) {
+  if (roles === undefined && roleClaim !== OWN_CLAIM && !development && !isGiven('OIDC_ROLES')) {
     problem(
       `OIDC_ROLES is missing: the words of ${roleClaim} may be roles of other applications, and its "admin" another one's.`,
     );
   }
   return {
-    issuer: given,
+    issuer,
     audiences,
     nameClaim,
     roleClaim,
-    roles: named ?? new Map(ROLES.map((role) => [role, role])),
-    algorithms: algorithms ?? DEFAULT_ALGORITHMS,
+    roles: roles ?? new Map(ROLES.map((role) => [role, role])),
+    algorithms,
   };
 }

@@ -3,7 +3,9 @@ import type { Environment } from './environment.js';
 import { rolesIn } from '../protocol/permissions.js';
 import type { GatewayToken } from './gateway-tokens.js';
 import type { NetworkList } from './networks.js';
-import type { Settings } from './settings-shape.js';
+import type { Settings, SettingsOfSecrets } from './settings-shape.js';
+import { SETTING_NAMES, SETTINGS } from './table/index.js';
+import type { Setting } from './table/setting.js';
 
 /** One thing that settings outside of development must not be, or should not be. */
 interface Check<Of = Settings> {
@@ -11,37 +13,11 @@ interface Check<Of = Settings> {
   readonly find: (settings: Of) => string | undefined;
 }
 
-/** Settings that are secrets of ours, or of what we call. */
-type Secrets = Pick<
-  Settings,
-  | 'gatewayTokens'
-  | 'serviceToken'
-  | 'webhookSecrets'
-  | 'settlementSecrets'
-  | 'settlementCapability'
-  | 'callbackSecrets'
-  | 'notifySecrets'
-  | 'payloadKeys'
-  | 'development'
->;
-
-/** The secrets of each setting, as texts. */
-function secretsBySetting(settings: Secrets): ReadonlyMap<string, readonly string[]> {
-  const capability = settings.settlementCapability;
-  return new Map([
-    ['GATEWAY_TOKENS', settings.gatewayTokens.map(({ secret }) => secret)],
-    ['SERVICE_TOKEN', settings.serviceToken === undefined ? [] : [settings.serviceToken]],
-    ['WEBHOOK_SECRETS', settings.webhookSecrets],
-    ['SETTLEMENT_SECRETS', settings.settlementSecrets],
-    ['SETTLEMENT_CAPABILITY', capability === undefined ? [] : [capability]],
-    ['CALLBACK_SECRETS', settings.callbackSecrets],
-    ['NOTIFY_SECRETS', settings.notifySecrets],
-    [
-      'PAYLOAD_KEYS',
-      (settings.payloadKeys ?? '').split(',').map((entry) => entry.slice(entry.indexOf(':') + 1).trim()),
-    ],
-  ]);
-}
+/** What must be random, by the names of the settings that have it. */
+const secretsBySetting = (settings: SettingsOfSecrets): readonly (readonly [string, readonly string[]])[] =>
+  Object.entries<Setting>(SETTINGS).flatMap(([member, { name, random }]) =>
+    random === undefined ? [] : [[name, random(settings[member as keyof SettingsOfSecrets] as never)] as const],
+  );
 
 /** Of 16 random bytes, fewer differ once in 10^17. Hexadecimal digits and letters of a word are few, too. */
 const LEAST_DISTINCT = 8;
@@ -89,11 +65,11 @@ const NAMES_OF_MACHINES: readonly string[] = [
 ];
 
 /** What secrets must not be outside of development, at the start and when one of their files is replaced. */
-const REFUSED_SECRETS: readonly Check<Secrets>[] = [
+const REFUSED_SECRETS: readonly Check<SettingsOfSecrets>[] = [
   {
     find: (settings) => {
       // Of the service's token, the service decides.
-      const ours = [...secretsBySetting(settings)].filter(([name]) => name !== 'SERVICE_TOKEN');
+      const ours = secretsBySetting(settings).filter(([name]) => name !== 'SERVICE_TOKEN');
       const [name] = ours.find(([, secrets]) => secrets.some(isGuessable)) ?? [];
       return (
         name &&
@@ -218,15 +194,10 @@ const OURS =
 /** What Kubernetes tells each pod about the Services beside it. */
 const OF_KUBERNETES = /_SERVICE_(HOST|PORT)|_PORT$/;
 
-/**
- * @param known names of all settings
- * @returns a sentence about variables that look like a setting and are none
- */
-export function unknownSettings(env: Environment, known: ReadonlySet<string>): readonly string[] {
-  const unknown = Object.keys(env).filter(
-    (name) =>
-      OURS.test(name) && !known.has(name.replace(/_FILE$/, '')) && !known.has(name) && !OF_KUBERNETES.test(name),
-  );
+/** @returns a sentence about variables that look like a setting and are none */
+export function unknownSettings(env: Environment): readonly string[] {
+  const isKnown = (name: string) => SETTING_NAMES.has(name) || SETTING_NAMES.has(name.replace(/_FILE$/, ''));
+  const unknown = Object.keys(env).filter((name) => OURS.test(name) && !isKnown(name) && !OF_KUBERNETES.test(name));
   if (unknown.length === 0) return [];
   return [`No setting has the name ${unknown.toSorted().join(', ')}, which has no effect: see docs/settings.md.`];
 }
@@ -238,7 +209,7 @@ export const refusedInProduction = (settings: Settings): readonly string[] => se
 export const doubtfulInProduction = (settings: Settings): readonly string[] => sentencesOf(DOUBTFUL, settings);
 
 /** @returns why these secrets are refused outside of development, a sentence each */
-export const refusedSecrets = (secrets: Secrets): readonly string[] => sentencesOf(REFUSED_SECRETS, secrets);
+export const refusedSecrets = (secrets: SettingsOfSecrets): readonly string[] => sentencesOf(REFUSED_SECRETS, secrets);
 
 function sentencesOf<Of extends Pick<Settings, 'development'>>(
   checks: readonly Check<Of>[],

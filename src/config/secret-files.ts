@@ -1,28 +1,4 @@
 import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { type Environment, readEnvFile } from './environment.js';
-
-/** Settings that are secrets. Each may be a file instead, by its name and `_FILE`; a list may have an entry on each line. */
-export const SECRET_SETTINGS = {
-  SERVICE_TOKEN: 'one',
-  GATEWAY_TOKENS: 'list',
-  WEBHOOK_SECRETS: 'list',
-  SETTLEMENT_SECRETS: 'list',
-  SETTLEMENT_CAPABILITY: 'one',
-  CALLBACK_SECRETS: 'list',
-  NOTIFY_URLS: 'list',
-  NOTIFY_SECRETS: 'list',
-  HEARTBEAT_URL: 'one',
-  OTEL_EXPORTER_OTLP_HEADERS: 'one',
-  PAYLOAD_KEYS: 'list',
-  DATABASE_URL: 'one',
-  TOWLINE_TOKEN: 'one',
-  TEMPORAL_API_KEY: 'one',
-} as const satisfies Readonly<Record<string, 'one' | 'list'>>;
-export type SecretSetting = keyof typeof SECRET_SETTINGS;
-
-/** Absolute paths of the files that were given. */
-export type SecretFiles = Readonly<Partial<Record<SecretSetting, string>>>;
 
 const MOST_BYTES = 65_536;
 
@@ -31,63 +7,15 @@ export class SecretFileError extends Error {
   override readonly name = 'SecretFileError';
 }
 
-/** The environment, with the content of each `…_FILE` as the value of its setting. */
-export function readSecretFiles(env: Environment): {
-  readonly env: Environment;
-  readonly files: SecretFiles;
-  readonly problems: readonly string[];
-} {
-  const problems: string[] = [];
-  const files: Partial<Record<SecretSetting, string>> = {};
-  const read: Record<string, string> = {};
-  for (const name of Object.keys(SECRET_SETTINGS) as SecretSetting[]) {
-    const given = env[`${name}_FILE`]?.trim() ?? '';
-    if (given === '') continue;
-    if ((env[name]?.trim() ?? '') !== '') {
-      problems.push(`${name} and ${name}_FILE are both set: keep one.`);
-      continue;
-    }
-    const path = resolve(given);
-    try {
-      read[name] = readSecretFile(name, path);
-      files[name] = path;
-    } catch (error) {
-      if (!(error instanceof SecretFileError)) throw error;
-      problems.push(error.message);
-    }
-  }
-  return { env: Object.keys(read).length === 0 ? env : { ...env, ...read }, files, problems };
-}
-
-/** Whether a setting has a value, by itself or by its file. */
-export const isGiven = (env: Environment, name: string): boolean =>
-  [name, `${name}_FILE`].some((one) => (env[one]?.trim() ?? '') !== '');
-
 /** A group may read, because an orchestrator mounts files that way. */
-const isOpenToOthers = (mode: number): boolean => process.platform !== 'win32' && (mode & 0o037) !== 0;
+export const isOpenToOthers = (mode: number): boolean => process.platform !== 'win32' && (mode & 0o037) !== 0;
 
-/** A sentence about a `.env` file that has secrets which others can read or change; undefined if there is none. */
-export function exposedSecrets(envFile: string): string | undefined {
-  let file: number;
-  try {
-    file = openSync(envFile, 'r');
-  } catch {
-    // Then no setting comes from it.
-    return undefined;
-  }
-  try {
-    if (!isOpenToOthers(fstatSync(file).mode)) return undefined;
-    const exposed = readEnvFile(file);
-    const names = Object.keys(SECRET_SETTINGS).filter((name) => (exposed[name]?.trim() ?? '') !== '');
-    if (names.length === 0) return undefined;
-    return `${resolve(envFile)} is open to others, and has ${names.join(', ')}: let its owner alone read it (chmod 600).`;
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** @throws SecretFileError */
-export function readSecretFile(name: SecretSetting, path: string): string {
+/**
+ * @param name of the setting
+ * @param form a list may have an entry on each line
+ * @throws SecretFileError
+ */
+export function readSecretFile(name: string, path: string, form: 'one' | 'list' = 'one'): string {
   const refuse = (why: string) => new SecretFileError(`${name}_FILE: ${path} ${why}.`);
   try {
     const file = openSync(path, 'r');
@@ -100,7 +28,7 @@ export function readSecretFile(name: SecretSetting, path: string): string {
       if (size > MOST_BYTES) throw refuse('is too large for a secret');
       const text = readFileSync(file, 'utf8').trim();
       if (text === '') throw refuse('is empty');
-      return SECRET_SETTINGS[name] === 'one' ? text : text.replaceAll(/[\s,]*[\r\n][\s,]*/g, ',');
+      return form === 'one' ? text : text.replaceAll(/[\s,]*[\r\n][\s,]*/g, ',');
     } finally {
       closeSync(file);
     }

@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isLoopback } from '../protocol/loopback.js';
 import { QUEUES, type Queue } from '../protocol/task-queues.js';
+import { parseKeyring } from '../keys/index.js';
 import { readAmount } from '../readers/amount.js';
 import { readCode } from '../readers/code.js';
-import type { Environment } from './environment.js';
 import { FOUR_EYES_ACTIONS } from '../protocol/four-eyes.js';
 
 /** Simple forms of settings. A message follows the setting's name in a sentence and never repeats the value. */
@@ -69,12 +69,15 @@ export const days = () =>
     .refine((value) => value > 0, 'must be at least 1 day')
     .transform((value) => value * 24 * 60 * 60 * 1_000);
 
+/** As bytes. */
+export const megabytes = (max: number) => wholeNumber(max).transform((value) => value * 1_000_000);
+
 /** Comma-separated, for rotation. */
 export const epochs = () =>
   z
     .string()
     .regex(/^[1-9]\d{0,8}( *, *[1-9]\d{0,8}){0,3}$/, 'must be one to four whole numbers from 1 on, comma-separated')
-    .transform((text) => text.split(',').map(Number) as [number, ...number[]]);
+    .transform((text): readonly [number, ...number[]] => text.split(',').map(Number) as [number, ...number[]]);
 
 export const flag = () => z.enum(['true', 'false'], 'must be "true" or "false"').transform((word) => word === 'true');
 
@@ -157,43 +160,6 @@ export const secrets = (kind: 'any' | 'standard-webhooks') =>
       (parts) => parts.every((part) => (kind === 'any' && !part.startsWith('whsec_')) || STANDARD_SECRET.test(part)),
       'has a secret that is not of the form "whsec_" and base64',
     );
-
-/** Reads one setting after the other and collects every problem, so that a person can repair all of them at once. */
-export interface SettingReader {
-  /**
-   * The parsed value. `byDefault` if the variable is absent or empty, and (with a problem) if it does not fit.
-   * @param byDefault @default undefined
-   */
-  readonly read: <T, D extends T | undefined = undefined>(
-    name: string,
-    schema: z.ZodType<T, string | undefined>,
-    byDefault?: D,
-  ) => T | D;
-  readonly problem: (sentence: string) => void;
-  /** Names of all settings that were read. */
-  readonly names: ReadonlySet<string>;
-  readonly problems: readonly string[];
-}
-
-export function createSettingReader(env: Environment): SettingReader {
-  const problems: string[] = [];
-  const names = new Set<string>();
-  return {
-    problems,
-    names,
-    problem: (sentence) => void problems.push(sentence),
-    read<T, D extends T | undefined>(name: string, schema: z.ZodType<T, string | undefined>, byDefault?: D): T | D {
-      names.add(name);
-      const text = env[name]?.trim() || undefined;
-      if (text === undefined && byDefault !== undefined) return byDefault;
-      const parsed = schema.safeParse(text);
-      if (parsed.success) return parsed.data;
-      // Our schemas' messages never repeat the input, which may be a secret.
-      for (const issue of parsed.error.issues) problems.push(`${name} ${issue.message}.`);
-      return byDefault as D;
-    },
-  };
-}
 
 const CURRENCY = /^[A-Z][A-Z0-9]{1,11}$/;
 
@@ -287,3 +253,26 @@ export const fourEyesActions = () =>
     });
     return [...new Set(actions)];
   });
+
+/** `SERVICE_ACCOUNT`. */
+export const accountName = () =>
+  z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'must be 1 to 64 letters, digits and . _ -');
+
+/** `PAYLOAD_KEYS`, for `parseKeyring`. */
+export const payloadKeys = () => z.string().refine(areKeys, 'must be comma-separated id:base64-of-32-bytes');
+
+function areKeys(text: string): boolean {
+  try {
+    parseKeyring(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The secret in a setting that is one, and those in one that is a list. */
+export const whole = (secret: string | undefined): readonly string[] => (secret === undefined ? [] : [secret]);
+export const each = (secrets: readonly string[]): readonly string[] => secrets;
+/** The keys in `PAYLOAD_KEYS`, without their ids. */
+export const keysOf = (keys: string | undefined): readonly string[] =>
+  whole(keys).flatMap((text) => text.split(',').map((entry) => entry.slice(entry.indexOf(':') + 1).trim()));

@@ -52,7 +52,7 @@ describe('settings outside of development', () => {
     ],
     ['a token of a few characters', { GATEWAY_TOKENS: `backend:flows:${'abcdefg'.repeat(4)}` }, 'GATEWAY_TOKENS'],
     ['one secret for two purposes', { SETTLEMENT_SECRETS: whsec(5), CALLBACK_SECRETS: whsec(5) }, 'SETTLEMENT_SECRETS'],
-    ['the service’s token as a gateway token', { SERVICE_TOKEN: '0a1b2c3d4e5f60718293a4b5' }, 'GATEWAY_TOKENS'],
+    ['the service’s token as a gateway token', { SERVICE_TOKEN: '0a1b2c3d4e5f60718293a4b5' }, 'SERVICE_TOKEN'],
     [
       'a token with the name of the service token',
       { GATEWAY_TOKENS: 'service-token:flows:0a1b2c3d4e5f60718293a4b5' },

@@ -35,7 +35,7 @@ export interface AccountCall<T> {
 export async function callAccount<T>(context: CliContext, asked: AccountCall<T>): Promise<void> {
   const { settings, options, name, what, check } = asked;
   const place = await answerPlace(context, options, { home: settings.towlineHome, name, what, check });
-  const service = openService(settings, { serviceToken: () => settings.serviceToken ?? '' });
+  const service = openService(settings, { serviceToken: () => settings.serviceToken });
   let answer: T;
   const came: { answer?: ServiceAnswer } = {};
   try {

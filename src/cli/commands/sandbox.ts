@@ -28,7 +28,7 @@ async function runSandbox({ env, isTerminal }: CliContext): Promise<ExitCode> {
       dbPath: home.sandbox,
       settlementUrl: settings.publicUrl + reportSettlement.path,
       logger,
-      ...(token === undefined ? {} : { token }),
+      token,
       ...(settlementSecret === undefined ? {} : { settlementSecret }),
       ...(callbackSecret === undefined ? {} : { callbackSecret }),
     }).catch((error: NodeJS.ErrnoException) => {

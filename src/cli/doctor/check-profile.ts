@@ -25,7 +25,7 @@ export async function checkProfile(settings: ProfileSettings): Promise<readonly 
 const unused = (): string => `towline-doctor-${randomUUID()}`;
 
 async function whether(settings: ProfileSettings, name: Lookup, control: string | undefined): Promise<Has> {
-  const { serviceBaseUrl: baseUrl, serviceToken = '' } = settings;
+  const { serviceBaseUrl: baseUrl, serviceToken } = settings;
   const timeoutMs = Math.min(WITHIN_MS, settings.serviceTimeoutMs);
   const client = createServiceClient({
     baseUrl,
@@ -48,10 +48,7 @@ async function whether(settings: ProfileSettings, name: Lookup, control: string 
 }
 
 /** The body of a 404, without what it repeats of the request; undefined for every other answer. */
-async function bodyAt(
-  { serviceBaseUrl, serviceToken = '' }: ProfileSettings,
-  path: string,
-): Promise<string | undefined> {
+async function bodyAt({ serviceBaseUrl, serviceToken }: ProfileSettings, path: string): Promise<string | undefined> {
   try {
     const answer = await fetch(serviceBaseUrl + path, {
       headers: { authorization: `Bearer ${serviceToken}` },

@@ -13,7 +13,7 @@ const WITHIN_MS = 10_000;
  * Does not use the service client, because only this check needs the date of an answer.
  */
 export async function checkService(settings: Settings): Promise<readonly Finding[]> {
-  const { serviceBaseUrl, serviceToken: token = '' } = settings;
+  const { serviceBaseUrl, serviceToken: token } = settings;
   const path = getCryptoSend.path.replace(/\{\w+\}/, `towline-doctor-${randomUUID()}`);
   const askedAtMs = systemClock.nowMs();
   const answer = await fetch(serviceBaseUrl + path, {

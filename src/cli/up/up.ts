@@ -103,7 +103,7 @@ function printAddresses(
   const service =
     sandbox === undefined
       ? ['service', settings.serviceBaseUrl]
-      : ['sandbox', `${settings.serviceBaseUrl}  (token ${settings.serviceToken ?? 'in SERVICE_TOKEN_FILE'})`];
+      : ['sandbox', `${settings.serviceBaseUrl}  (token ${settings.serviceToken})`];
   const ui = uiUrlOf(settings);
   const token = settings.gatewayTokens.includes(DEVELOPMENT_TOKEN)
     ? `token ${DEVELOPMENT_TOKEN.secret}`

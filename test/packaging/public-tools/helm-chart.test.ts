@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { parseAllDocuments } from 'yaml';
 import { readSettings } from '../../../src/config/index.js';
-import { SECRET_SETTINGS } from '../../../src/config/secret-files.js';
+import { SECRET_SETTINGS } from '../../../src/config/table/index.js';
 import { packageRoot } from '../../../src/package-root.js';
 import { goPrograms } from '../../setup/go-programs.js';
 import { mustRun, runProgram } from '../run-program.js';
@@ -285,7 +285,7 @@ const tools = await publicTools();
     await refused(...NEEDED, 'settings.OIDC_ISSUER=https://login.example');
     await refused(...NEEDED, 'settings.SETTLEMENT_TRUST=signed');
     await refused(...NEEDED, 'gateway.settings.GATEWAY_TOKENS=x');
-    for (const name of Object.keys(SECRET_SETTINGS)) {
+    for (const name of SECRET_SETTINGS.keys()) {
       const { code, all } = await template([...NEEDED, `settings.${name}=x`]);
       expect([name, code, all.includes(name)]).toEqual([name, 1, true]);
     }
