@@ -157,7 +157,7 @@ export const OIDC = {
 export function oidcOf(
   { issuer, audiences, nameClaim, roleClaim, roles, algorithms }: ValuesOf<typeof OIDC>,
   development: boolean,
-  { isGiven, problem }: { isGiven: (name: string) => boolean; problem: (sentence: string) => void },
+  { isGiven, problem }: { readonly isGiven: (name: string) => boolean; readonly problem: (sentence: string) => void },
 ): OidcSettings | undefined {
   if (issuer === undefined) {
     if (audiences !== undefined && !isGiven('OIDC_ISSUER')) {
