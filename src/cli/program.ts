@@ -5,7 +5,11 @@ import type { CliContext, RunCommand } from './context.js';
 import { EXIT, EXIT_CODES_HELP } from './exit-codes.js';
 
 type AddCommand = (program: Command, run: RunCommand, context: CliContext) => void;
-type CommandOfProgram = readonly [name: string, summary: string, load: () => Promise<AddCommand>];
+type CommandOfProgram = readonly [
+  name: string,
+  summary: string,
+  load: () => Promise<{ readonly addCommand: AddCommand }>,
+];
 
 /**
  * A new command is one file and one line here; an order to a flow is a row of `ORDERS` alone. A command's file is loaded
@@ -13,128 +17,60 @@ type CommandOfProgram = readonly [name: string, summary: string, load: () => Pro
  */
 const COMMANDS: Readonly<Record<string, readonly CommandOfProgram[]>> = {
   'Run it:': [
-    [
-      'up',
-      'run everything on this machine, and play a demo (npm start)',
-      () => import('./commands/up.js').then(({ addUpCommand }) => addUpCommand),
-    ],
-    [
-      'gateway',
-      'run a gateway: webhooks in, flow operations, codec server',
-      () => import('./commands/gateway.js').then(({ addGatewayCommand }) => addGatewayCommand),
-    ],
-    [
-      'worker',
-      'run a worker: workflows and activities',
-      () => import('./commands/worker.js').then(({ addWorkerCommand }) => addWorkerCommand),
-    ],
-    [
-      'sandbox',
-      'run the sandbox: the service itself, locally',
-      () => import('./commands/sandbox.js').then(({ addSandboxCommand }) => addSandboxCommand),
-    ],
-    [
-      'doctor',
-      'check settings, store, Temporal, service, token and clock',
-      () => import('./commands/doctor.js').then(({ addDoctorCommand }) => addDoctorCommand),
-    ],
+    ['up', 'run everything on this machine, and play a demo (npm start)', () => import('./commands/up.js')],
+    ['gateway', 'run a gateway: webhooks in, flow operations, codec server', () => import('./commands/gateway.js')],
+    ['worker', 'run a worker: workflows and activities', () => import('./commands/worker.js')],
+    ['sandbox', 'run the sandbox: the service itself, locally', () => import('./commands/sandbox.js')],
+    ['doctor', 'check settings, store, Temporal, service, token and clock', () => import('./commands/doctor.js')],
     [
       'notify',
       'send a test notification to the receivers of parked flows and alarms',
-      () => import('./commands/notify.js').then(({ addNotifyCommand }) => addNotifyCommand),
+      () => import('./commands/notify.js'),
     ],
-    [
-      'claims',
-      'close the claims of a flow that Temporal does not have any more',
-      () => import('./commands/claims.js').then(({ addClaimsCommand }) => addClaimsCommand),
-    ],
+    ['claims', 'close the claims of a flow that Temporal does not have any more', () => import('./commands/claims.js')],
     [
       'store',
       'back up the store, erase a flow from it; after a restore of it, begin a new epoch',
-      () => import('./commands/store.js').then(({ addStoreCommand }) => addStoreCommand),
+      () => import('./commands/store.js'),
     ],
-    [
-      'keys',
-      'payload keys: what needs them, and how to replace one',
-      () => import('./commands/keys.js').then(({ addKeysCommand }) => addKeysCommand),
-    ],
+    ['keys', 'payload keys: what needs them, and how to replace one', () => import('./commands/keys.js')],
     [
       'migrate',
       'bring the tables of the store up to date, before a newer release',
-      () => import('./commands/migrate.js').then(({ addMigrateCommand }) => addMigrateCommand),
+      () => import('./commands/migrate.js'),
     ],
-    [
-      'temporal',
-      'run the Temporal CLI that Towline uses',
-      () => import('./commands/temporal.js').then(({ addTemporalCommand }) => addTemporalCommand),
-    ],
+    ['temporal', 'run the Temporal CLI that Towline uses', () => import('./commands/temporal.js')],
   ],
   'Flows:': [
-    [
-      'start',
-      'start a flow from a JSON file',
-      () => import('./commands/start.js').then(({ addStartCommand }) => addStartCommand),
-    ],
-    [
-      'list',
-      'list flows, newest first',
-      () => import('./commands/list.js').then(({ addListCommand }) => addListCommand),
-    ],
-    [
-      'show',
-      'show a flow: state, timeline, and what it waits for',
-      () => import('./commands/show.js').then(({ addShowCommand }) => addShowCommand),
-    ],
-    [
-      'watch',
-      'follow a flow, until it ends or parks',
-      () => import('./commands/watch.js').then(({ addWatchCommand }) => addWatchCommand),
-    ],
-    [
-      'wait',
-      'wait until a flow ends or parks',
-      () => import('./commands/wait.js').then(({ addWaitCommand }) => addWaitCommand),
-    ],
+    ['start', 'start a flow from a JSON file', () => import('./commands/start.js')],
+    ['list', 'list flows, newest first', () => import('./commands/list.js')],
+    ['show', 'show a flow: state, timeline, and what it waits for', () => import('./commands/show.js')],
+    ['watch', 'follow a flow, until it ends or parks', () => import('./commands/watch.js')],
+    ['wait', 'wait until a flow ends or parks', () => import('./commands/wait.js')],
   ],
   'Decisions:': [
     ...ORDERS.map((order): CommandOfProgram => [
       order.name,
       order.summary,
-      () => import('./commands/order-command.js').then(({ orderCommand }) => orderCommand(order)),
+      async () => ({ addCommand: (await import('./commands/order-command.js')).orderCommand(order) }),
     ]),
-    [
-      'events',
-      'show the inbox: every webhook and callback, and its state',
-      () => import('./commands/events.js').then(({ addEventsCommand }) => addEventsCommand),
-    ],
-    [
-      'callbacks',
-      'show the callbacks to callers, and send them again',
-      () => import('./commands/callbacks.js').then(({ addCallbacksCommand }) => addCallbacksCommand),
-    ],
-    [
-      'give',
-      'give flows to another name',
-      () => import('./commands/give.js').then(({ addGiveCommand }) => addGiveCommand),
-    ],
-    [
-      'audit',
-      'read and verify the audit log',
-      () => import('./commands/audit.js').then(({ addAuditCommand }) => addAuditCommand),
-    ],
+    ['events', 'show the inbox: every webhook and callback, and its state', () => import('./commands/events.js')],
+    ['callbacks', 'show the callbacks to callers, and send them again', () => import('./commands/callbacks.js')],
+    ['give', 'give flows to another name', () => import('./commands/give.js')],
+    ['audit', 'read and verify the audit log', () => import('./commands/audit.js')],
   ],
   'The account at the service:': [
     [
       'account',
       'the account at the service: create it, verify, make an API key, set its webhooks',
-      () => import('./commands/account.js').then(({ addAccountCommand }) => addAccountCommand),
+      () => import('./commands/account.js'),
     ],
   ],
   'Your shell:': [
     [
       'completion',
       'print a script that completes commands and options in a shell',
-      () => import('./commands/completion.js').then(({ addCompletionCommand }) => addCompletionCommand),
+      () => import('./commands/completion.js'),
     ],
   ],
 };
@@ -168,7 +104,7 @@ export async function createProgram(
 
   for (const [heading, commands] of Object.entries(COMMANDS)) {
     for (const [name, summary, load] of commands) {
-      if (loaded === undefined || loaded.includes(name)) (await load())(program, run, context);
+      if (loaded === undefined || loaded.includes(name)) (await load()).addCommand(program, run, context);
       else program.command(name);
       program.commands.at(-1)?.summary(summary).helpGroup(heading);
     }

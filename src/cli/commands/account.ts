@@ -8,7 +8,7 @@ import { changeSecret, checkIntegrator, checkWebhookUpdate, newWebhookSecret } f
 import { numberArgument } from '../arguments.js';
 import { systemClock } from '../../clock.js';
 
-export function addAccountCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   const account = program
     .command('account')
     .description(

@@ -25,7 +25,7 @@ const PAGE = 500;
 const PAGE_WITHIN_MS = 600_000;
 const PROGRESS_EVERY = 5_000;
 
-export function addAuditCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   const client = () => connectGateway(context);
   const audit = program
     .command('audit')

@@ -8,7 +8,7 @@ import { print, type PrintOptions, plainTable } from '../print.js';
 
 interface Options extends CallbackQuery, PrintOptions {}
 
-export function addCallbacksCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   const client = () => connectGateway(context);
   const callbacks = program
     .command('callbacks')

@@ -11,7 +11,7 @@ interface Options extends PrintOptions {
   readonly yes?: true;
 }
 
-export function addClaimsCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   const claims = program
     .command('claims')
     .addHelpText('after', '\nExample:\n  towline claims close onramp/order-1001 --as not-executed --note "ticket 77"');

@@ -7,7 +7,7 @@ import { EXIT } from '../exit-codes.js';
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof SHELLS)[number];
 
-export function addCompletionCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('completion')
     .description('Prints a script for your shell. It completes commands, their options, and the kinds of flow.')

@@ -10,7 +10,7 @@ interface Options extends PrintOptions {
   readonly showSecrets?: boolean;
 }
 
-export function addDoctorCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('doctor')
     .description(

@@ -19,7 +19,7 @@ interface ReplayOptions extends PrintOptions {
   readonly yes?: true;
 }
 
-export function addEventsCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   const client = () => connectGateway(context);
   const events = program
     .command('events')

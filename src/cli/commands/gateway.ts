@@ -21,7 +21,7 @@ import { openServices, type Services } from '../wiring/services.js';
 import { uiUrlOf } from '../wiring/temporal.js';
 import { openTracing } from '../wiring/tracing.js';
 
-export function addGatewayCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('gateway')
     .description(

@@ -9,7 +9,7 @@ interface Options extends PrintOptions {
   readonly note: string;
 }
 
-export function addGiveCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('give')
     .description('Gives flows to another name, which sees and orders them from then on. It needs the role admin.')

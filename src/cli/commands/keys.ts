@@ -35,7 +35,7 @@ export type KeyVerdict =
   | 'unknown'
   | 'droppable';
 
-export function addKeysCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   const keys = program.command('keys').addHelpText('after', '\nExample:\n  towline keys list');
   keys
     .command('list')

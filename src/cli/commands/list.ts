@@ -8,7 +8,7 @@ import { wholeNumberArgument, oneOfArgument } from '../arguments.js';
 import { print, type PrintOptions, plainTable, paintedState } from '../print.js';
 import { systemClock } from '../../clock.js';
 
-export function addListCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('list')
     .description(

@@ -11,7 +11,7 @@ import { placeOfStore } from '../wiring/dependencies.js';
 /** As Postgres folds a name that is written without quotes. */
 const ROLE = /^[a-z_][a-z0-9_]{0,62}$/;
 
-export function addMigrateCommand(program: Command, run: RunCommand, { env, out }: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, { env, out }: CliContext): void {
   program
     .command('migrate')
     .description(

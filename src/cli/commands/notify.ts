@@ -9,7 +9,7 @@ import { loadSettings } from '../wiring/load-settings.js';
 import { placesOf } from '../wiring/notifier.js';
 import { systemClock } from '../../clock.js';
 
-export function addNotifyCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('notify')
     .description(

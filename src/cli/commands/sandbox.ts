@@ -7,7 +7,7 @@ import { graceMsOf, runProcess } from '../run-process.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { createProcessLogger } from '../wiring/dependencies.js';
 
-export function addSandboxCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('sandbox')
     .description('Runs the sandbox on SANDBOX_HOST and SANDBOX_PORT. GET /_sandbox lists what can be controlled.')

@@ -5,7 +5,7 @@ import { connectGateway, FLOW_ARGUMENT, flowArgument } from '../gateway-client.j
 import { flowText } from '../flow-text.js';
 import { print, type PrintOptions } from '../print.js';
 
-export function addShowCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('show')
     .description('Shows a flow: its state, its timeline and, if it is parked, the evidence and the legal actions.')

@@ -13,7 +13,7 @@ interface Options extends PrintOptions {
   readonly wait?: boolean;
 }
 
-export function addStartCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('start')
     .description(

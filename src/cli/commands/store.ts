@@ -11,7 +11,7 @@ import { refuseOther } from '../wiring/deployment.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { withServices } from '../wiring/services.js';
 
-export function addStoreCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   const store = program
     .command('store')
     .addHelpText('after', '\nExample:\n  towline store backup /backups/store-2026-11-24.db');

@@ -16,7 +16,7 @@ import { loadSettings } from '../wiring/load-settings.js';
 import { withServices } from '../wiring/services.js';
 import { temporalAddress } from '../wiring/temporal.js';
 
-export function addTemporalCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   const temporal = program
     .command('temporal')
     .description(

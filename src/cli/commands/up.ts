@@ -7,7 +7,7 @@ interface Options {
   readonly demo: boolean;
 }
 
-export function addUpCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('up')
     .description(

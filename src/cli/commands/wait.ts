@@ -11,7 +11,7 @@ interface Options extends PrintOptions {
   readonly timeout?: number;
 }
 
-export function addWaitCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('wait')
     .description('Waits until a flow ends or parks, with progress on stderr, and shows it. The exit code says which.')

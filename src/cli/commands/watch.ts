@@ -8,7 +8,7 @@ import { paintedState, printable } from '../print.js';
 
 const EVERY_MS = 1_000;
 
-export function addWatchCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('watch')
     .description("Prints a flow's timeline as it grows, until the flow ends or parks. The exit code says which.")

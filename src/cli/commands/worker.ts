@@ -23,7 +23,7 @@ import { openServices } from '../wiring/services.js';
 import { temporalAddress } from '../wiring/temporal.js';
 import { openTracing } from '../wiring/tracing.js';
 
-export function addWorkerCommand(program: Command, run: RunCommand, context: CliContext): void {
+export function addCommand(program: Command, run: RunCommand, context: CliContext): void {
   program
     .command('worker')
     .description('Runs one worker process. Any number of them may run against one Temporal namespace.')
