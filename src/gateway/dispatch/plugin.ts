@@ -33,7 +33,7 @@ export interface Pace {
 }
 
 export interface DispatchDeps {
-  readonly store: Pick<Store, 'inbox' | 'matters' | 'claims' | 'duties'>;
+  readonly store: Pick<Store, 'audit' | 'inbox' | 'matters' | 'claims' | 'duties'>;
   readonly client: Client;
   readonly reader: FlowReader;
   readonly callbacks: Pick<CallbackHandles, 'contradict'>;
