@@ -218,7 +218,7 @@ function readErrorBody(
     isRateExpired: /\b(rate|quote)\b.*\bexpired\b|\bexpired\b.*\b(rate|quote)\b/i.test(
       `${message ?? ''} ${code ?? ''}`.replaceAll('_', ' '),
     ),
-    saysNoRecord: !texts.some((text) => ROUTE.test(text)),
+    saysNoRecord: !texts.some((text) => ROUTE.test(text) || ACCOUNT.test(text)),
   };
 }
 
@@ -234,6 +234,8 @@ function withoutReference(text: string, reference: string): string {
 
 /** A router's reason: a path, or a word for one. Its 404 says nothing about a record. */
 const ROUTE = /\b(route|endpoint|static resource|upstream|application|host|method)\b|\w\/\w|(^|\s)\/\w/i;
+/** What is missing is who asks, as after a mix-up of keys or environments: what it has sent is not asked for. */
+const ACCOUNT = /\b(integrator|organi[sz]ation|merchant|tenant|api key)\b/i;
 /** `data` of an envelope that says DUPLICATE in the status of a record. */
 const saysDuplicate = (data: unknown): boolean => /^DUPLICATE/i.test(asText(asObject(data)['status']) ?? '');
 

@@ -213,7 +213,10 @@ export function createSqlClaims(deps: {
       return changed(key, [
         closing.order(key, 'close-not-executed', given, { sql: CAN_BE_CLOSED, params: [sentUntilMs] }),
         {
-          sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ? WHERE ${OF_KEY} AND ${CAN_BE_CLOSED}`,
+          // One of which the store had forgotten when it was sent stays one that may have been.
+          sql: `UPDATE claims SET phase = 'void', reason = ?, ended_at = ?,
+                  sending_at = CASE WHEN phase = 'sending' THEN COALESCE(sending_at, reserved_at) ELSE sending_at END
+                WHERE ${OF_KEY} AND ${CAN_BE_CLOSED}`,
           params: [seal(key, 'reason', given.note), now(), ...values(key), sentUntilMs],
         },
       ]);

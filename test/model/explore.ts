@@ -1,7 +1,9 @@
 import { moves } from './moves.js';
 import { keyOf } from './key.js';
 import { broken, brokenMove, brokenRest } from './properties.js';
-import { begin, type Budget, type Setting, type World } from './world.js';
+import { beginningOf, inWords } from './beginning.js';
+import { Prints } from './prints.js';
+import type { Budget, Setting, World } from './world.js';
 
 export interface Explored {
   readonly states: number;
@@ -36,10 +38,7 @@ export function explore(setting: Setting, left: Budget, mostStates: number): Exp
   setting.pairs.clear();
   let [explored, transitions, depth] = [1, 0, 0];
   let resting: { at: number; says: string } | null = null;
-  const first = begin(setting, left);
-  prints.add(keyOf(first));
-  budgets.isNew(0, left);
-  let frontier: Entry[] = [{ at: 0, print: 0, world: first }];
+  const begun = beginningOf(setting, left);
 
   const result = (isWhole: boolean, violation: { at: number; says: string; move?: number } | null): Explored => {
     const used = process.cpuUsage(start);
@@ -61,12 +60,17 @@ export function explore(setting: Setting, left: Budget, mostStates: number): Exp
     };
   };
 
+  if (begun === null) return result(false, null);
+  const { world: first, most } = begun;
+  prints.add(keyOf(first));
+  budgets.isNew(0, left);
+  let frontier: Entry[] = [{ at: 0, print: 0, world: first }];
   while (frontier.length > 0) {
     depth += 1;
     const next: Entry[] = [];
     for (const { at, print, world } of frontier) {
       note(seen, world);
-      const wrong = broken(setting, world, left);
+      const wrong = broken(setting, world, most);
       if (wrong !== null) return result(false, { at, says: wrong });
       const list = moves(setting, world);
       if (resting === null && !list.some(({ isCalm }) => isCalm)) {
@@ -107,8 +111,10 @@ interface Entry {
 
 /** The story of a path: what happens, and what the flow decides. */
 export function storyOf(setting: Setting, left: Budget, path: readonly number[]): readonly string[] {
-  const lines: string[] = [];
-  let world = begin(setting, left);
+  const begun = beginningOf(setting, left);
+  if (begun === null) return [`(nothing leads to "${setting.from ?? ''}")`];
+  const lines = [...begun.story];
+  let { world } = begun;
   for (const number of path) {
     const move = moves(setting, world)[number];
     if (move === undefined) return [...lines, `(there is no move ${number} here: the path is of other sources)`];
@@ -116,13 +122,6 @@ export function storyOf(setting: Setting, left: Budget, path: readonly number[])
     lines.push(move.says, `    ${inWords(world)}`);
   }
   return lines;
-}
-
-function inWords({ end, decision, known }: World): string {
-  if (end !== null) return `the flow ends: ${end.state}${end.reason === null ? '' : ` (${end.reason})`}`;
-  const steps = decision.steps.map((step) => step.do).join(', ') || 'waits';
-  const order = decision.orderRule === null ? '' : `, order: ${decision.orderRule}`;
-  return `the flow: ${decision.rule}${order} → ${steps}${known.parked === null ? '' : ` [parked: ${known.parked.reason}]`}`;
 }
 
 function note(seen: Set<string>, { known, end }: World): void {
@@ -183,46 +182,5 @@ class Budgets {
     const half = index < 32 ? this.low : this.high;
     half[print] = ((half[print] ?? 0) | (1 << (index & 31))) >>> 0;
     return true;
-  }
-}
-
-/** 64-bit prints of keys in an open table. */
-class Prints {
-  size = 0;
-  private readonly mask: number;
-  private readonly high: Uint32Array;
-  private readonly low: Uint32Array;
-  private readonly index: Int32Array;
-
-  constructor(most: number) {
-    const slots = 2 ** Math.ceil(Math.log2((most + 2) * 1.6));
-    this.mask = slots - 1;
-    this.high = new Uint32Array(slots);
-    this.low = new Uint32Array(slots);
-    this.index = new Int32Array(slots);
-  }
-
-  /** Its number: the next one, if it is new. */
-  add(key: string): number {
-    let a = 0xdeadbeef;
-    let b = 0x41c6ce57;
-    for (let at = 0; at < key.length; at += 1) {
-      const code = key.charCodeAt(at);
-      a = Math.imul(a ^ code, 2654435761);
-      b = Math.imul(b ^ code, 1597334677);
-    }
-    a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909);
-    b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909);
-    const [high, low] = [a >>> 0 || 1, b >>> 0];
-    for (let slot = low & this.mask; ; slot = (slot + 1) & this.mask) {
-      if (this.high[slot] === 0) {
-        this.high[slot] = high;
-        this.low[slot] = low;
-        this.index[slot] = this.size;
-        this.size += 1;
-        return this.size - 1;
-      }
-      if (this.high[slot] === high && this.low[slot] === low) return this.index[slot] ?? 0;
-    }
   }
 }

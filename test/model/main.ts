@@ -12,7 +12,8 @@ import { budgetOf, DEEP, FOR_PLANTS, nameOf, settingOf, WHOLE, type Space } from
 const HELP = `npm run model -- [--deep] [--plant all|NAME] [--space NAME [--path 3,1,4]] [--jobs N] [--list]
 
 Explores every state of the deciding code in a small world (docs/decisions.md): every order of faults, events, orders
-and time within the bounds. A space is named "KIND FAULTS/EVENTS/ORDERS [REPEAT] [slow] [later] [existing] [live]".
+and time within the bounds. A space is named "KIND FAULTS/EVENTS/ORDERS [REPEAT] [slow] [later] [existing] [live] [from RULE]".
+With "from RULE" it begins where that rule decides first, or where a person is asked for that reason.
 
   --deep         larger bounds: hours
   --plant all    takes out each rule, turns each condition around, and plants faults in the world: is each one noticed?
@@ -58,7 +59,8 @@ function say(text: string): number {
 }
 
 function spaceNamed(name: string): Space {
-  const [kind, bounds = '', ...more] = name.split(' ');
+  const [how = '', from] = name.split(' from ');
+  const [kind, bounds = '', ...more] = how.split(' ');
   const [faults, events, orders] = bounds.split('/').map(Number);
   const known = [...WHOLE, ...DEEP, ...FOR_PLANTS].find((one) => nameOf(one) === name);
   if (known !== undefined) return known;
@@ -75,6 +77,7 @@ function spaceNamed(name: string): Space {
     ...(more.includes('later') ? { isOrderedLater: true as const } : {}),
     ...(more.includes('existing') ? { isExisting: true as const } : {}),
     ...(more.includes('live') ? { isLive: true as const } : {}),
+    ...(from === undefined ? {} : { from }),
   };
 }
 

@@ -65,6 +65,11 @@ export function lookFor(plant: Plant, spaces: readonly Space[], baseline: readon
     const found = exploreOrThrow(plant, space, baseline[index]);
     if (typeof found === 'string') return { found: 'violation', says: found, space: nameOf(space), path: [] };
     const { violation, seen } = found;
+    // Nothing leads to where it begins any more.
+    if (found.states === 0) {
+      for (const what of baseline[index]?.seen ?? []) if (what !== own) missing.add(what);
+      continue;
+    }
     if (!found.isWhole && violation === null)
       return { found: 'violation', says: 'it goes on and on', space: nameOf(space), path: [] };
     if (violation !== null)

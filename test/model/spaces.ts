@@ -19,6 +19,8 @@ export interface Space {
   readonly isExisting?: true;
   /** The service has what the live one has beyond the interface. */
   readonly isLive?: true;
+  /** Not from the start: from the nearest state in which this rule decides, or a person is asked for this reason. */
+  readonly from?: string;
 }
 
 /** One with a lookup and one without: these show what is of every kind. */
@@ -148,7 +150,7 @@ export const FOR_PLANTS: readonly Space[] = [
 ];
 
 export function nameOf(space: Space): string {
-  const { kind, faults, events, orders, repeat, isSlow, isOrderedLater, isExisting, isLive } = space;
+  const { kind, faults, events, orders, repeat, isSlow, isOrderedLater, isExisting, isLive, from } = space;
   return [
     kind,
     `${faults}/${events}/${orders}`,
@@ -157,13 +159,14 @@ export function nameOf(space: Space): string {
     ...(isOrderedLater === true ? ['later'] : []),
     ...(isExisting === true ? ['existing'] : []),
     ...(isLive === true ? ['live'] : []),
+    ...(from === undefined ? [] : ['from', from]),
   ].join(' ');
 }
 
 export const budgetOf = ({ faults, events, orders }: Space): Budget => ({ faults, events, orders });
 
 export function settingOf(
-  { kind, repeat = 'unknown', isSlow, isOrderedLater, isExisting, isLive }: Space,
+  { kind, repeat = 'unknown', isSlow, isOrderedLater, isExisting, isLive, from }: Space,
   book: Rulebook = {},
   worldPlant?: WorldPlant,
 ): Setting {
@@ -178,6 +181,7 @@ export function settingOf(
     plan: PLANS[kind],
     repeat,
     ...how,
+    ...(from === undefined ? {} : { from }),
     book,
     decided: new Set(),
     pairs: new Set(),

@@ -111,6 +111,8 @@ export interface Setting {
   /** The service has what the live one has beyond the interface, and the run may use it. */
   readonly isLive: boolean;
   readonly worldPlant?: WorldPlant;
+  /** Not from the start: from the nearest state in which this rule decides, or a person is asked for this reason. */
+  readonly from?: string;
   /** Names of rules that have decided somewhere. */
   readonly decided: Set<string>;
   readonly views: WeakMap<Known, View>;

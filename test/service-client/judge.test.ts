@@ -152,6 +152,8 @@ describe('judge, which reads an answer of the service', () => {
       const outcome = sent(200, envelope({ ...record, referenceId }), ours);
       expect(outcome).not.toMatchObject({ reason: 'other-reference' });
     }
+    // A record that is looked up and names nothing may be of any; the answer to a POST is of that POST.
+    expect(read(200, envelope({ ...record, referenceId: ' ' }), ours)).toMatchObject({ name: 'ContractBrokenError' });
     // Without a reference in the request there is nothing to compare.
     expect(read(200, envelope({ ...record, referenceId: 'r-2' }))).toMatchObject({ referenceId: 'r-2' });
     const mobileMoney = { status: 'SUCCESSFUL', reference_id: 'of-the-service', amount: '1' };
@@ -290,6 +292,8 @@ describe('a refusal of the service, as judge reads it,', () => {
     [{ statusCode: 404, message: 'gone', error: 'Not Found', data: {} }, true],
     [{ success: false, message: 'gone', detail: 'no route' }, false],
     [{ success: false, message: 'Cannot GET /api/v3/onramp' }, false],
+    [{ success: false, message: 'Integrator not found' }, false],
+    [{ success: false, message: 'No transaction of this customer was found' }, true],
   ])('is of a missing record in a 404 only by a body of the service about that: %j', (body, isNotFound) => {
     expect(read(404, body)).toMatchObject({ name: 'RejectedError', isNotFound });
     const at400 = 'statusCode' in body ? { ...body, statusCode: 400 } : body;

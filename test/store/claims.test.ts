@@ -185,6 +185,15 @@ describeStores('a claim', (kind) => {
     expect(await claims.markSending(lost, 'c')).toBe('sending');
   });
 
+  it('of which a restored store knows no send stays one that may have been sent, once a person has closed it', async () => {
+    await store.deployment.read();
+    await store.deployment.raiseEpoch(1);
+    const never = { flowId: 'bridge-transfer/r1', fingerprint: NEVER_RESERVED, epoch: 1 };
+    expect(await claims.voidUnsent(key, never, 'closed')).toMatchObject({ phase: 'sending' });
+    expect(await claims.closeNotExecuted(key, order)).toMatchObject({ isDone: true });
+    expect(await claims.get(key)).toMatchObject({ phase: 'void', sent: 'unknown' });
+  });
+
   it('does not become void by voidUnsent once it is in sending', async () => {
     await send('a');
     expect(await claims.voidUnsent(key, attempt(''), 'x')).toMatchObject({ phase: 'sending' });
