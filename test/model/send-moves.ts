@@ -16,6 +16,7 @@ import { mayNameNothing, missOf, NAMELESS, paidNow, trueLookup } from './step-mo
 import {
   abandoned,
   hasUnjudged,
+  isBridge,
   isLookup,
   OWNER,
   requestPlanOf,
@@ -82,6 +83,14 @@ export function attemptMoves(here: Here, step: Step): void {
       // Of another request: nothing of ours is ever sent under it.
       const anothers = { ...w, post: { ...w.post, claim: { ...claim, phase: 'void' as const } } };
       const before = sentOf(now);
+      const decidesAnew = (next: World, isUntaken = false): World =>
+        here.finish(
+          step,
+          { ...PLAIN_SEND, answer: 'quote-expired', ...(isUntaken ? { isUntaken } : {}) },
+          { ...next, attempt: null },
+        );
+      if (isBridge(setting) && step.request === 'deposit')
+        fault('no worker takes the deposit while its quote is young', () => decidesAnew(w, true));
       if (now.phase !== 'reserved') {
         const finds = now.phase as 'sending' | 'answered' | 'rejected' | 'void';
         return calm(`the claim says: ${finds}`, () => hears({ of: 'reserve', finds, before }, reserved));
@@ -98,6 +107,7 @@ export function attemptMoves(here: Here, step: Step): void {
             { ...w, attempt: null },
           ),
         );
+      if (step.debt !== undefined) fault('a worker comes long after it was decided', () => decidesAnew(reserved));
       if (w.post.zombie === null) fault('the worker is lost before it has reserved', lost);
       if (isRepeat(now))
         return calm('the claim is reserved for a repeat', () =>
