@@ -81,6 +81,13 @@ describe('a flow that ends before its first send', () => {
     expect(await phasesOf(flowId)).toEqual(['reserved', 'void']);
   });
 
+  it('has sent nothing if it names all of its claims, and continued in a store that was restored before it began', async () => {
+    await store.deployment.raiseEpoch(1);
+    const claims = [await claimOf('createInvoice'), await claimOf('payInvoice')];
+    expect(await isVoid({ flowId, claims, done: [], reason: 'cancelled', wasReset: true })).toBe(true);
+    expect(await phasesOf(flowId)).toEqual(['void', 'void']);
+  });
+
   it('may have sent under a claim that it had not named if it was reset, and the store was restored since it began', async () => {
     const ended = { flowId, claims: [await claimOf('createInvoice')], done: ['createInvoice'], reason: 'cancelled' };
     await store.claims.reserve(keyOf('createInvoice', 'i1'), { owner: 'o', flowId, fingerprint: 'f' });
