@@ -60,12 +60,12 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
       const row = await eventOf(inbox, params.id);
       if (row.body === undefined) throw noBody(row);
       const flowId = flowOfEvent(row, given);
-      const preview = await previewReplay(deps.reader, row, flowId, trust);
+      // A proven event without a flow proves whatever a person says that it is about.
+      const vouches = trust || (row.flowId === null && row.proof !== null);
+      const preview = await previewReplay(deps.reader, row, flowId, vouches);
       if (dryRun) return { dryRun: true, ...preview };
       const about = { flowId, subject: row.id, ...whoIs(caller) };
       let confirmed: Proposal | undefined;
-      // A proven event without a flow proves whatever a person says that it is about.
-      const vouches = trust || (row.flowId === null && row.proof !== null);
       const order = { action: TRUST_EVENT, fourEyes: deps.settings.fourEyes };
       const question = { caller, permission: 'replay-event', order } as const;
       if (vouches && mayOrder(question) !== 'yes') {
@@ -82,7 +82,7 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
       }
       const action = vouches ? TRUST_EVENT : 'replay';
       await deps.store.audit.append({ ...about, kind: 'replay-event', action, details: { note, trust } });
-      const replayed = await inbox.replay(row.id, { proof: trust ? 'person' : undefined, flowId });
+      const replayed = await inbox.replay(row.id, { proof: vouches ? 'person' : undefined, flowId });
       if (replayed === undefined) throw new Refusal(404, 'There is no such event.');
       if (confirmed !== undefined) await deps.store.proposals.end(confirmed, true);
       deps.logger.info({ flowId, event: row.id, trust, actor: caller.name }, 'a person replays an event');
