@@ -51,7 +51,11 @@ export const ORDER_RULES: readonly OrderRule[] = [
   {
     name: 'order-not-voided',
     says: 'An order that closes what was never sent is refused if the store did not void the claims, or does not answer.',
-    when: (o) => !isCancel(o) && o.v.known.stop?.order === o.order.id && o.v.known.stop.says !== 'done',
+    when: (o) =>
+      !isCancel(o) &&
+      o.situation.isCheck !== true &&
+      o.v.known.stop?.order === o.order.id &&
+      o.v.known.stop.says !== 'done',
     follows: (o) => refuse(o, o.v.known.stop?.says === 'no-answer' ? STORE_UNAVAILABLE : MOVED_ON),
   },
   {
