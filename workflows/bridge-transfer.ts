@@ -118,6 +118,7 @@ const SETTLEMENT: readonly Rule[] = [
     when: (v) => isFollowed(v) && hasFailed(v) && isUnconfirmed(v) && !(v.is.overdue && isOwed(v)),
     follows: (v) => {
       if (!v.is.looked) return { steps: [lookAtStatus(v)], isCheck: true };
+      if (v.is.overdue && !v.is.lookedAtDeadline) return { steps: [readInbox(v), lookAtStatus(v)], isCheck: true };
       return v.is.overdue
         ? { steps: askOn(v), park: 'no_settlement' }
         : { steps: askOn(v), wakeAtMs: v.known.deadlineAtMs };

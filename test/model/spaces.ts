@@ -67,9 +67,10 @@ export const IN_TESTS: readonly Space[] = [
 /** `npm run model`: within ten minutes. */
 export const WHOLE: readonly Space[] = [
   ...of('bank-withdrawal', bounds(1, 1, 1), bounds(1, 1, 0, SETTINGS[1]), bounds(1, 0, 1, SETTINGS[0])),
-  ...of('crypto-send', bounds(2, 0, 1), bounds(1, 1, 0, SETTINGS[0]), bounds(1, 0, 1, SETTINGS[1])),
+  ...of('crypto-send', bounds(1, 1, 0, SETTINGS[0]), bounds(1, 0, 1, SETTINGS[1])),
   ...SETTINGS.flatMap((setting) => ofEach(bounds(2, 0, 0, setting))),
-  ...ofEach(bounds(3, 0, 0), bounds(0, 2, 0), bounds(0, 0, 2)),
+  ...of('bank-withdrawal', bounds(3, 0, 0)),
+  ...ofEach(bounds(0, 2, 0), bounds(0, 0, 2)),
   ...of('bank-withdrawal', bounds(1, 1, 0, SLOW), bounds(0, 1, 1, SLOW), bounds(1, 0, 1, SLOW)),
   ...ofEach(bounds(1, 1, 0)),
   ...of('bank-checkout', bounds(1, 1, 0), bounds(1, 0, 1), bounds(0, 1, 1), bounds(2, 0, 0)),
@@ -86,7 +87,7 @@ export const WHOLE: readonly Space[] = [
     bounds(0, 1, 1, LATER),
     bounds(0, 0, 2, LATER),
   ),
-  ...of('invoice-payment', bounds(1, 0, 1, EXISTING), bounds(0, 1, 0, EXISTING)),
+  ...of('invoice-payment', bounds(0, 1, 0, EXISTING), bounds(1, 0, 1, { ...EXISTING, from: 'payment_unclear' })),
   ...SETTINGS.flatMap((setting) => [
     ...ofOthers(bounds(1, 0, 0, setting)),
     ...of('invoice-payment', bounds(1, 0, 0, setting)),
@@ -96,13 +97,18 @@ export const WHOLE: readonly Space[] = [
   ...of('bridge-transfer', bounds(1, 0, 1, LATER), bounds(0, 1, 1, LATER)),
   ...of('bank-withdrawal', bounds(1, 0, 1, LIVE), bounds(0, 1, 1, LIVE)),
   ...of('card-deposit', bounds(1, 0, 1, LIVE)),
-  ...of('offramp', bounds(0, 0, 2, LIVE)),
-  ...of('bridge-transfer', bounds(0, 0, 1, LIVE)),
+  ...of(
+    'bridge-transfer',
+    bounds(0, 0, 1, LIVE),
+    bounds(0, 1, 0, { ...LIVE, from: 'theirs' }),
+    bounds(1, 0, 0, { ...LIVE, from: 'failure-unconfirmed' }),
+  ),
+  ...of('bridge-transfer', bounds(1, 1, 0, { from: 'refund-needed' })),
 ];
 
 /** `npm run model -- --deep`: hours. */
 export const DEEP: readonly Space[] = [
-  ...of('crypto-send', bounds(1, 1, 1)),
+  ...of('crypto-send', bounds(1, 1, 1), bounds(2, 0, 1), bounds(3, 0, 0)),
   ...ofEach(bounds(2, 1, 0), bounds(2, 1, 1), bounds(0, 2, 1), bounds(1, 2, 0), bounds(3, 0, 1), bounds(1, 0, 2)),
   ...of('bank-withdrawal', bounds(2, 0, 1), bounds(1, 1, 0, SETTINGS[0]), bounds(1, 0, 1, SETTINGS[1])),
   ...of('crypto-send', bounds(1, 1, 0, SETTINGS[1]), bounds(1, 0, 1, SETTINGS[0])),
@@ -114,11 +120,11 @@ export const DEEP: readonly Space[] = [
   ...of('offramp', bounds(1, 1, 0), bounds(0, 1, 1)),
   ...WATCHES.flatMap((kind) => of(kind, bounds(2, 1, 1))),
   ...of('invoice-payment', bounds(1, 1, 0), bounds(1, 0, 1)),
-  ...of('invoice-payment', bounds(1, 1, 0, EXISTING), bounds(0, 1, 1, EXISTING)),
+  ...of('invoice-payment', bounds(1, 0, 1, EXISTING), bounds(1, 1, 0, EXISTING), bounds(0, 1, 1, EXISTING)),
   ...of('bridge-transfer', bounds(1, 1, 0), bounds(0, 1, 1)),
   ...of('bank-withdrawal', bounds(1, 1, 0, LIVE), bounds(1, 1, 1, LIVE), bounds(2, 1, 0, LIVE)),
   ...of('card-deposit', bounds(1, 1, 0, LIVE), bounds(0, 1, 1, LIVE), bounds(1, 1, 1, LIVE)),
-  ...of('offramp', bounds(1, 0, 1, LIVE), bounds(0, 1, 1, LIVE)),
+  ...of('offramp', bounds(0, 0, 2, LIVE), bounds(1, 0, 1, LIVE), bounds(0, 1, 1, LIVE)),
   ...of('bridge-transfer', bounds(1, 0, 0, LIVE), bounds(0, 1, 0, LIVE)),
   ...of('bridge-transfer', bounds(1, 1, 0, LIVE), bounds(1, 0, 1, LIVE), bounds(0, 1, 1, LIVE)),
 ];
