@@ -3,7 +3,8 @@ import type { BridgeStatus } from '../src/contract/vocabulary.js';
 import type { OtherRecord } from '../src/flows/echoes.js';
 import type { BridgeTransferInput } from '../src/flows/bridge-transfer.js';
 import type { Profile } from '../src/protocol/live-operations.js';
-import type { FlowTerms, OrderProof, Parked, Rejection } from '../src/protocol/messages.js';
+import type { FlowTerms, Parked } from '../src/api/flow.js';
+import type { OrderProof, Rejection } from '../src/protocol/messages.js';
 
 /** The deployment that the flow belongs to, and what its service can do, pinned into the flow by its first activity. */
 export interface Pin extends Profile {

@@ -1,7 +1,7 @@
 import { setHandler, uuid4, workflowInfo } from '@temporalio/workflow';
 import { readTime } from '../src/readers/time.js';
 import { isPlaintext, isUndecodable, requireKnownKey } from '../src/protocol/plaintext-marker.js';
-import type { FlowView } from '../src/protocol/messages.js';
+import type { FlowView } from '../src/api/flow.js';
 import { callbacksQuery, changesSignal, resendSignal } from './engine/messages.js';
 import { MAX_SIGNALS_PER_RUN, MAX_SKIPPED } from './engine/policies.js';
 import type {

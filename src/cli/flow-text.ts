@@ -1,6 +1,4 @@
-import type { Flow, ProposedOrder } from '../protocol/gateway-json.js';
-import type { Parked, TimelineEntry } from '../protocol/messages.js';
-import { termsInWords } from '../protocol/terms.js';
+import type { Flow, FlowTerms, Parked, ProposedOrder, TermsAmount, TimelineEntry } from '../api/flow.js';
 import { shellWord } from '../protocol/shell-word.js';
 import { CHECK_FIRST, PARK_SENTENCES } from '../protocol/vocabulary.js';
 import type { CliContext } from './context.js';
@@ -35,6 +33,28 @@ export function flowText({ colors }: Look, flow: Flow): string {
     ...flow.timeline.map((entry) => `  ${timelineLine({ colors }, entry)}`),
   ].join('\n');
 }
+
+/** What a flow moves, and its quote: a line each. */
+export function termsInWords({ sends, receives, payer, recipient, network, quote }: FlowTerms): readonly string[] {
+  const moved = [
+    inWords(sends),
+    receives && `→ ${inWords(receives)}`,
+    network && `on ${network}`,
+    payer && `from ${payer}`,
+    recipient && `to ${recipient}`,
+  ];
+  if (quote === null) return [moved.filter(Boolean).join(' ')];
+  const quoted = [
+    `Quote ${quote.id}`,
+    quote.gives && inWords(quote.gives),
+    quote.rate,
+    quote.fee && `fee ${quote.fee}`,
+    `ends ${quote.expiresAt}`,
+  ];
+  return [moved.filter(Boolean).join(' '), quoted.filter(Boolean).join(' · ')];
+}
+
+const inWords = ({ amount, currency }: TermsAmount): string => (amount === null ? currency : `${amount} ${currency}`);
 
 /** Where the money is, the evidence says, and not the state. */
 function contradictedText(contradicted: Flow['contradicted']): string | null {

@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import type { CallableName, OperationName } from '../contract/index.js';
 import type { LiveOperation } from '../protocol/live-operations.js';
 import type { FlowKind, ParkReason } from '../protocol/vocabulary.js';
-import { type FlowTerms, UNREADABLE } from '../protocol/messages.js';
+import type { FlowTerms } from '../api/flow.js';
+import { UNREADABLE } from '../protocol/messages.js';
 import type { CarriedOut, FlowReads } from './service-interface.js';
 
 /** The content of an event, read tolerantly from a webhook's body. */

@@ -1,4 +1,4 @@
-import type { FlowTerms, TermsAmount } from '../protocol/messages.js';
+import type { FlowTerms, TermsAmount } from '../api/flow.js';
 
 interface GivenTerms {
   readonly sends: TermsAmount;

@@ -1,18 +1,21 @@
-import type { FlowView, Parked } from './messages.js';
-import type { FlowState } from './vocabulary.js';
+import type { FlowKind, FlowState, ParkAction, ParkReason } from './vocabulary.js';
 
 /** A change of a flow as a caller receives it: no personal data, no evidence, no free text of a person. */
 export interface FlowChange {
   /** Time of the change. No two changes of a flow have the same: the later one is newer. */
   readonly timestamp: string;
-  readonly kind: FlowView['kind'];
+  readonly kind: FlowKind;
   readonly reference: string;
   readonly flowId: string;
   readonly state: FlowState;
   readonly stage: string;
   readonly serviceReference: string | null;
   readonly outcome: { readonly state: FlowState; readonly reason: string | null } | null;
-  readonly parked: Pick<Parked, 'reason' | 'since' | 'actions'> | null;
+  readonly parked: {
+    readonly reason: ParkReason;
+    readonly since: string;
+    readonly actions: readonly ParkAction[];
+  } | null;
   /** A proven event that came after the end says otherwise: look at the flow, and at your own books. */
   readonly contradicted?: true;
 }

@@ -1,6 +1,5 @@
 import type { CauseCode } from './causes.js';
 import { readAmount } from '../readers/amount.js';
-import type { FlowKind, FlowState, ParkAction, ParkReason, TimelineCode } from './vocabulary.js';
 
 /** An inbox row on its way into a flow: no personal data, only what the flow compares and decides by. */
 export interface FlowEvent {
@@ -19,87 +18,6 @@ export interface FlowEvent {
 
 /** The outcome of an event, as the flow reports it to the inbox. */
 export type EventResult = 'applied' | 'duplicate' | 'unverified' | 'conflicting';
-
-export interface TimelineEntry {
-  readonly at: string;
-  readonly stage: string;
-  /** `flow`, `service`, `provider`, or a person's token name. */
-  readonly by: string;
-  /** What happened, for programs: `detail` may be worded otherwise in a later version. */
-  readonly code: TimelineCode;
-  /** The same, as a sentence for a person. */
-  readonly detail: string;
-}
-
-export interface Parked {
-  readonly reason: ParkReason;
-  readonly since: string;
-  readonly actions: readonly ParkAction[];
-  readonly evidence: Readonly<Record<string, unknown>>;
-}
-
-/** How a flow ended. */
-export interface Outcome {
-  readonly state: FlowState;
-  /** An `EndReason`, or null if it simply completed or was refunded. */
-  readonly reason: string | null;
-  /** A sentence for a person. */
-  readonly detail: string;
-}
-
-/** An amount of money or of a token; `amount` is a decimal string, null if the request does not fix it. */
-export interface TermsAmount {
-  readonly amount: string | null;
-  readonly currency: string;
-}
-
-/** A quote, as a person reads it before it is approved. */
-export interface QuoteTerms {
-  readonly id: string;
-  /** Null if the caller brought a quote whose figures are not known. */
-  readonly gives: TermsAmount | null;
-  /** Of the two amounts: `130.5 KES per USDC`. */
-  readonly rate: string | null;
-  /** What the service says it costs. */
-  readonly fee: string | null;
-  readonly expiresAt: string;
-}
-
-/** What a flow moves, for the person who decides about it. Parties are masked: this is no personal data. */
-export interface FlowTerms {
-  readonly sends: TermsAmount;
-  /** Null: the same. */
-  readonly receives: TermsAmount | null;
-  readonly payer: string | null;
-  readonly recipient: string | null;
-  /** The chain. */
-  readonly network: string | null;
-  readonly quote: QuoteTerms | null;
-}
-
-/** A flow, as JSON: shown by the query `flow`, the gateway and the CLI. */
-export interface FlowView {
-  readonly kind: FlowKind;
-  readonly reference: string;
-  readonly flowId: string;
-  readonly state: FlowState;
-  readonly stage: string;
-  readonly serviceReference: string | null;
-  readonly startedAt: string;
-  readonly updatedAt: string;
-  readonly deadlineAt: string | null;
-  /** Null of kinds that move no money, and until the input is checked. */
-  readonly terms: FlowTerms | null;
-  readonly parked: Parked | null;
-  readonly outcome: Outcome | null;
-  readonly timeline: readonly TimelineEntry[];
-}
-
-/** The answer to the query `flow` and the content of a flow's result: the view, and the results of its events. */
-export interface FlowReport {
-  readonly view: FlowView;
-  readonly events: Readonly<Record<string, EventResult>>;
-}
 
 /** A gateway adds this to an order, and no other Temporal client can: it proves who ordered it. */
 export interface OrderProof {

@@ -10,24 +10,11 @@ import {
   checkedOptions,
   type TowlineOptions,
 } from './options.js';
-import type {
-  CallbacksJson,
-  CardToken,
-  ClosedAs,
-  ClosedClaims,
-  ErasedFlow,
-  EventPage,
-  FlowPage,
-  GivenFlow,
-  Flow,
-  CallbackListJson,
-  CallbackSecretsJson,
-  Replay,
-  ServiceAnswers,
-  ShownEvent,
-  WhoAmI,
-} from '../protocol/gateway-json.js';
-import type { AuditPage } from '../protocol/audit.js';
+import type { CallbacksJson, CallbackListJson, CallbackSecretsJson } from '../api/callbacks.js';
+import type { EventPage, Replay, ShownEvent } from '../api/events.js';
+import type { FlowPage, Flow, ServiceAnswers } from '../api/flow.js';
+import type { CardToken, ClosedAs, ClosedClaims, ErasedFlow, GivenFlow, WhoAmI } from '../api/operations.js';
+import type { AuditPage } from '../api/audit.js';
 import {
   type AuditQuery,
   type CallbackQuery,

@@ -1,6 +1,7 @@
 import type { AuditKind } from '../protocol/audit.js';
 import type { FlowState, FlowKind, ParkReason } from '../protocol/vocabulary.js';
-import type { Flow, EventState } from '../protocol/gateway-json.js';
+import type { EventState } from '../api/events.js';
+import type { Flow } from '../api/flow.js';
 import { type CallOptions, repeat, pause } from './request.js';
 
 export interface WaitOptions {

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../protocol/audit.js';
+import type { AuditEntry } from '../api/audit.js';
 import {
   type AuditHead,
   auditHash,

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { AuditEntry, AuditKind, AuditMeans } from '../protocol/audit.js';
+import type { AuditEntry } from '../api/audit.js';
+import type { AuditKind, AuditMeans } from '../protocol/audit.js';
 import { canonicalJson } from './canonical-json.js';
 
 /** An action to record. */

@@ -1,4 +1,5 @@
-import type { AuditEntry, AuditKind, AuditMeans } from '../protocol/audit.js';
+import type { AuditEntry } from '../api/audit.js';
+import type { AuditKind, AuditMeans } from '../protocol/audit.js';
 import {
   type AuditContent,
   type AuditHead,

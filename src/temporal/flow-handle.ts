@@ -5,8 +5,7 @@ import {
   decodeOptionalFailureToOptionalError,
 } from '@temporalio/common/lib/internal-non-workflow/index.js';
 import proto from '@temporalio/proto';
-import type { FlowMoney, FlowWithMoney } from '../protocol/gateway-json.js';
-import type { FlowReport, FlowView } from '../protocol/messages.js';
+import type { FlowMoney, FlowReport, FlowView, FlowWithMoney } from '../api/flow.js';
 import {
   FLOW_QUERY,
   FLOW_STATES,

@@ -17,6 +17,7 @@ const NODE = /^node:/;
 const ZOD = /^zod$/;
 const CONTRACT = /^src\/contract\//;
 const PROTOCOL = /^src\/protocol\//;
+const API = /^src\/api\//;
 const FLOWS = /^src\/flows\//;
 const KEYS = /^src\/keys\//;
 const STORE = /^src\/store\//;
@@ -34,6 +35,7 @@ const PURE_READERS = /^src\/readers\/(?!lightning-invoice)/;
 const TRACING = /^src\/tracing\.ts$/;
 const GATEWAY: readonly RegExp[] = [
   /^src\/gateway\//,
+  API,
   CALLBACKS,
   CLOCK,
   CONFIG,
@@ -84,8 +86,14 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: FLOWS,
+    typesOf: API,
     may: [FLOWS, PROTOCOL, CONTRACT, MONEY, READERS, ZOD, /^(i18n-iso-countries|libphonenumber-js)(\/|$)/],
     because: 'a flow kind is described by the contract, not by who runs it',
+  },
+  {
+    of: API,
+    may: [API, PROTOCOL, CONTRACT, PURE_READERS, ZOD],
+    because: 'what the gateway shows and takes is the same for who answers and who asks',
   },
   { of: KEYS, may: [KEYS, NODE], because: 'crypto is pure and alone' },
   {
@@ -120,6 +128,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: STORE,
+    typesOf: API,
     may: [STORE, CLOCK, PROTOCOL, KEYS, /^libsql$/, /^pg$/, NODE],
     because: 'claims and inbox outlive whoever uses them',
   },
@@ -131,7 +140,7 @@ export const RULES: readonly Rule[] = [
   {
     of: /^src\/sdk\//,
     typesOf: FLOWS,
-    may: [/^src\/sdk\//, CLOCK, CONTRACT, PROTOCOL, PURE_READERS, ZOD, /^standardwebhooks$/, NODE],
+    may: [/^src\/sdk\//, API, CLOCK, CONTRACT, PROTOCOL, PURE_READERS, ZOD, /^standardwebhooks$/, NODE],
     because: 'it runs in the backends of others: the gateway is behind HTTP, and what it brings along stays small',
   },
   {
@@ -141,6 +150,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: TEMPORAL,
+    typesOf: API,
     may: [
       TEMPORAL,
       CLOCK,
@@ -176,6 +186,7 @@ export const RULES: readonly Rule[] = [
   },
   {
     of: /^activities\//,
+    typesOf: API,
     may: [
       /^activities\//,
       /^src\/service-client\//,

@@ -1,4 +1,4 @@
-import type { ProposedOrder } from '../../src/protocol/gateway-json.js';
+import type { ProposedOrder } from '../../src/api/flow.js';
 import { expect, test } from '@jest/globals';
 import { flowText } from '../../src/cli/flow-text.js';
 import { printable } from '../../src/cli/print.js';

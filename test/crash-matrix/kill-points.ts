@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { PARK_ACTIONS, type ParkReason, type TimelineCode } from '../../src/protocol/vocabulary.js';
 import { until } from '../harness/until.js';
 import type { Hold } from './crash-points.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { flowIdOf, workflowTypeOf } from '../../src/protocol/vocabulary.js';
 import { run, scratchFolder } from '../cli/run.js';
 import { trusted } from '../harness/inputs.js';

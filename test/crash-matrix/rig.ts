@@ -8,7 +8,7 @@ import { reportSettlement } from '../../src/contract/bridge.js';
 import type { Repeat } from '../../src/protocol/decisions.js';
 import { BridgeTransferInput } from '../../src/flows/bridge-transfer.js';
 import { flowOf } from '../../src/flows/index.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import { startSandbox, type SandboxOptions } from '../../src/sandbox/sandbox.js';
 import type { Store } from '../../src/store/store.js';

@@ -3,7 +3,7 @@ import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startDevServer, type DevServer } from '../../src/dev-server/dev-server.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { flowIdOf, SEARCH_ATTRIBUTES } from '../../src/protocol/vocabulary.js';
 import { run, scratchFolder } from '../cli/run.js';
 import { trusted } from '../harness/inputs.js';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import type { Finding } from '../../src/cli/doctor/finding.js';
 import { QUEUES } from '../../src/protocol/task-queues.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { run, runProcess, scratchFolder } from '../cli/run.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { UNREADABLE, type FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
+import { UNREADABLE } from '../../src/protocol/messages.js';
 import { entriesOf, inInbox, noted, parked, resolve, READING_MS } from './bench.js';
 import { trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, jest, test } from '@jest/globals';
-import { type FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { ended, inInbox, noted, parked, resolve, READING_MS } from './bench.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { DuplicateReferenceError, UnknownOutcomeError } from '../../src/service-client/index.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { ended, noted, openDecisionBench, parked, resolve } from './bench.js';
 import { newReference } from '../harness/references.js';
 import { transferInput, trusted } from '../harness/inputs.js';

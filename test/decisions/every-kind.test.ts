@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { RejectedError, ServiceUnavailableError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { MoneyOperationName } from '../../src/contract/index.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { transferInput } from '../harness/inputs.js';
 import { flowInput } from '../harness/kind.js';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { RejectedError, ServiceUnavailableError } from '../../src/service-client/index.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { transferInput, trusted } from '../harness/inputs.js';

@@ -2,7 +2,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { CauseCode } from '../../src/protocol/causes.js';
 import type { Repeat } from '../../src/protocol/decisions.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { RejectedError, UnknownOutcomeError } from '../../src/service-client/index.js';
 import type { ClaimKey } from '../../src/store/claim.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';

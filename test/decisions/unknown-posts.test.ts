@@ -6,7 +6,7 @@ import {
   UnknownOutcomeError,
 } from '../../src/service-client/index.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import {
   ended,
   inInbox,

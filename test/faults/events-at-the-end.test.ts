@@ -1,7 +1,7 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { startCardGateway, type CardGateway } from '../flows/cards/card-gateway.js';
 import { startHoldingWorker, type HoldingWorker } from './holding-worker.js';
 import { newReference } from '../harness/references.js';

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { inTurns } from '../../src/in-turns.js';
 
 /** Temporal's own limit is 10,000 for a run; ours is 180, plus those that come meanwhile. */

@@ -1,5 +1,5 @@
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { startWorker } from '../../src/temporal/worker.js';
 import { NAMESPACE } from '../harness/fixed.js';
 import type { Stack } from '../harness/stack.js';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { createKeyring, type Keyring, type PayloadKey } from '../../src/keys/index.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { historiesOfKeys } from '../../src/temporal/keys-of-histories.js';
 import { ACCOUNT, NAMESPACE } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';

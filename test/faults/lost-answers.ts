@@ -1,4 +1,4 @@
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { inTurns } from '../../src/in-turns.js';
 import type { Stack } from '../harness/stack.js';
 import { newReference } from '../harness/references.js';

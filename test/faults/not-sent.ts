@@ -1,5 +1,5 @@
 import { createServiceClient, type ServiceClient } from '../../src/service-client/index.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { cuttingProxy } from './cutting-proxy.js';
 import { inTurns } from '../../src/in-turns.js';
 import { SERVICE_TOKEN } from '../harness/fixed.js';

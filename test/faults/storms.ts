@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import { readSettings } from '../../src/config/index.js';
 import { followSecretsOf, openService } from '../../src/cli/wiring/dependencies.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { until } from '../harness/until.js';
 import { openFront, type Refusal } from './front-of-service.js';
 import { inTurns } from '../../src/in-turns.js';

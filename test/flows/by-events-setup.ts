@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { flowInput } from '../harness/kind.js';
 import type { NamedKind } from '../harness/kinds.js';
 import { newReference } from '../harness/references.js';

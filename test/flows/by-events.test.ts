@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { defaultDeadlineSeconds } from '../../src/protocol/vocabulary.js';
 import { until } from '../harness/until.js';
 import { trusted } from '../harness/inputs.js';

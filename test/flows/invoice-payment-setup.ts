@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import type { FlowView } from '../../src/protocol/messages.js';
+import type { FlowView } from '../../src/api/flow.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { until } from '../harness/until.js';

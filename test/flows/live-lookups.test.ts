@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { LIVE_OPERATIONS } from '../../src/protocol/live-operations.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { flowInput } from '../harness/kind.js';
 import { KINDS } from '../harness/kinds.js';
 import { newReference } from '../harness/references.js';

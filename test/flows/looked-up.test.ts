@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { MoneyOperationName } from '../../src/contract/index.js';
 import { flowOf } from '../../src/flows/index.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { trusted } from '../harness/inputs.js';
 import { flowInput } from '../harness/kind.js';
 import { likeKinds } from '../harness/kinds.js';

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { newReference } from '../harness/references.js';
 import { entriesOf, noted, untilFlow } from '../harness/reports.js';
 import { type Stack, openStack } from '../harness/stack.js';

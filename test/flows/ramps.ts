@@ -1,5 +1,6 @@
 import { flowOf } from '../../src/flows/index.js';
-import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
 import type { FlowKind } from '../../src/protocol/vocabulary.js';
 import { trusted } from '../harness/inputs.js';
 import { untilFlow } from '../harness/reports.js';

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError, type WorkflowHandle } from '@temporalio/client';
 import type { MoneyOperationName } from '../../src/contract/index.js';
-import type { FlowReport, SubmitAnswer } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
+import type { SubmitAnswer } from '../../src/protocol/messages.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';

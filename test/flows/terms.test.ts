@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { termsInWords } from '../../src/cli/flow-text.js';
 import { flowOf } from '../../src/flows/index.js';
 import { packageRoot } from '../../src/package-root.js';
-import { termsInWords } from '../../src/protocol/terms.js';
 import { FLOW_KINDS } from '../../src/protocol/vocabulary.js';
 
 const exampleOf = (kind: string) =>

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { flowOf } from '../../src/flows/index.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { defaultDeadlineSeconds, PARK_ACTIONS } from '../../src/protocol/vocabulary.js';
 import { trusted } from '../harness/inputs.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';

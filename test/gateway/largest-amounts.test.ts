@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readSettings } from '../../src/config/index.js';
 import { checkedInput } from '../../src/gateway/flows/start.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import type { Store } from '../../src/store/store.js';
 import { type Stack, withStack } from '../end-to-end/stack.js';
 import { SERVICE_TOKEN } from '../harness/fixed.js';

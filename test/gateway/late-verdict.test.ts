@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { eventResultsOf, lateVerdict, markLate } from '../../src/gateway/dispatch/deliver-batch.js';
 import { VOUCHED } from '../../src/protocol/events.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 
 describe('an event that comes after its flow has ended', () => {

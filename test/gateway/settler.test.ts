@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createSettler, type SettlerDeps } from '../../src/gateway/dispatch/settler.js';
 import { createOpenSignals } from '../../src/gateway/dispatch/open-signals.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import type { FlowFacts } from '../../src/temporal/flow-handle.js';
 import { until } from '../harness/until.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from '../store/temporary-store.js';

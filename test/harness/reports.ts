@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from '@temporalio/client';
-import type { FlowReport, FlowView } from '../../src/protocol/messages.js';
+import type { FlowReport, FlowView } from '../../src/api/flow.js';
 import type { TimelineCode } from '../../src/protocol/vocabulary.js';
 import { PATIENCE_MS, until } from './until.js';
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { FlowEvent, Parked } from '../../src/protocol/messages.js';
+import type { Parked } from '../../src/api/flow.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
 import { brief, eventsOf, validateEventChoice } from '../../workflows/engine/events-in.js';
 
 /** Few ids, so that they repeat; some of them are names that plain objects have already. */

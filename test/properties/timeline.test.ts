@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import * as fc from 'fast-check';
-import type { FlowView, TimelineEntry } from '../../src/protocol/messages.js';
+import type { FlowView, TimelineEntry } from '../../src/api/flow.js';
 import { PARK_SENTENCES } from '../../src/protocol/vocabulary.js';
 import { MAX_TIMELINE } from '../../workflows/engine/policies.js';
 import { currentDetails, withEntry } from '../../workflows/engine/timeline.js';

@@ -1,7 +1,7 @@
 import { deepStrictEqual } from 'node:assert/strict';
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { inTurns } from '../../src/in-turns.js';
 import { trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';

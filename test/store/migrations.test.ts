@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { reportSettlement } from '../../src/contract/bridge.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
 import { migrateFile } from '../../src/store/libsql/open.js';
 import { migratePostgres } from '../../src/store/postgres/migrate.js';

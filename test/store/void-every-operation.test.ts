@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { flowIdOf, type FlowKind } from '../../src/protocol/vocabulary.js';
 import type { FlowOperationDeps } from '../../src/gateway/flows/deps.js';
 import { closeClaims } from '../../src/gateway/ops/close-claims.js';
-import type { ClosedAs } from '../../src/protocol/gateway-json.js';
+import type { ClosedAs } from '../../src/api/operations.js';
 import type { ClaimKey } from '../../src/store/claim.js';
 import type { Store } from '../../src/store/store.js';
 import { moneyOf } from '../harness/kind.js';

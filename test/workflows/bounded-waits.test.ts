@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import type { WorkflowHandle } from '@temporalio/client';
 import { NotSentError } from '../../src/service-client/index.js';
 import type { ClaimStore } from '../../src/store/claim.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { noted, untilFlow } from '../harness/reports.js';

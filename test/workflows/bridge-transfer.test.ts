@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowFailedError, WorkflowUpdateFailedError } from '@temporalio/client';
 import type { ApplicationFailure, CancelledFailure } from '@temporalio/common';
-import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
 import { ACCOUNT } from '../harness/fixed.js';
 import { expiredQuote, transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import type { FlowEvent, FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
 import { transferInput, trusted } from '../harness/inputs.js';
 import { newReference } from '../harness/references.js';
 import { entriesOf, reportOf, untilFlow } from '../harness/reports.js';

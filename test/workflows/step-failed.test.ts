@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { InvalidRequestError } from '../../src/service-client/index.js';
-import type { FlowReport } from '../../src/protocol/messages.js';
+import type { FlowReport } from '../../src/api/flow.js';
 import { newReference } from '../harness/references.js';
 import { untilFlow } from '../harness/reports.js';
 import { openStack } from '../harness/stack.js';

@@ -1,6 +1,6 @@
 import type { Quote } from '../../activities/types.js';
 import { compareAmounts, toMsat, withinBps } from '../../src/money.js';
-import type { FlowTerms } from '../../src/protocol/messages.js';
+import type { FlowTerms } from '../../src/api/flow.js';
 import { MAX_REQUOTES, QUOTE_MARGIN_MS } from '../engine/policies.js';
 import type { Known } from '../engine/known.js';
 import type { View } from '../engine/plan.js';

@@ -1,6 +1,6 @@
 import type { OrderToAdmit } from '../../activities/types.js';
 import { act } from './activities.js';
-import type { FlowView, Parked } from '../../src/protocol/messages.js';
+import type { FlowView, Parked } from '../../src/api/flow.js';
 import { orderRefused } from './updates.js';
 import { STORE, STORE_PATIENCE_MS } from './policies.js';
 import { within } from './waits.js';

@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancellationScope } from '@temporalio/workflow';
-import type { FlowReport, Outcome } from '../../src/protocol/messages.js';
+import type { FlowReport, Outcome } from '../../src/api/flow.js';
 import { act } from './activities.js';
 import { STORE } from './policies.js';
 

@@ -1,7 +1,8 @@
 import type { Cause } from '../../src/protocol/causes.js';
 import type { Facts } from '../../activities/types.js';
 import { readCode } from '../../src/readers/code.js';
-import { factsAsRead, type FlowEvent, type Parked, type ResolveOrder } from '../../src/protocol/messages.js';
+import type { Parked } from '../../src/api/flow.js';
+import { factsAsRead, type FlowEvent, type ResolveOrder } from '../../src/protocol/messages.js';
 
 /** An event, for a person's eyes. */
 export const brief = ({ id, status, receivedAt }: FlowEvent) => ({ id, status, receivedAt });

@@ -12,7 +12,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { defaultDeadlineSeconds, UPDATES } from '../../src/protocol/vocabulary.js';
-import type { FlowReport, Outcome, PersonOrder, ResolveOrder, SubmitAnswer } from '../../src/protocol/messages.js';
+import type { FlowReport, Outcome } from '../../src/api/flow.js';
+import type { PersonOrder, ResolveOrder, SubmitAnswer } from '../../src/protocol/messages.js';
 import { isPlaintext, requireKnownKey } from '../../src/protocol/plaintext-marker.js';
 import { isFinal } from '../../src/protocol/statuses.js';
 import { untilProblem } from '../../src/protocol/until.js';

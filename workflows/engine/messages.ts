@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from '@temporalio/workflow';
+import type { FlowReport } from '../../src/api/flow.js';
 import type {
-  FlowReport,
   PayOrder,
   PersonOrder,
   RefundInvoiceOrder,

@@ -1,6 +1,7 @@
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 import type { DescribedStep, FlowPreparation } from '../../activities/types.js';
-import type { FlowView, PayOrder } from '../../src/protocol/messages.js';
+import type { FlowView } from '../../src/api/flow.js';
+import type { PayOrder } from '../../src/protocol/messages.js';
 import { act } from './activities.js';
 import { orderRefused } from './updates.js';
 import { PAY_ORDER_PATIENCE_MS, READ } from './policies.js';

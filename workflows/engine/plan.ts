@@ -10,7 +10,8 @@ import type {
   TimelineCode,
 } from '../../src/protocol/vocabulary.js';
 import type { Facts } from '../../activities/types.js';
-import type { FlowEvent, FlowTerms } from '../../src/protocol/messages.js';
+import type { FlowTerms } from '../../src/api/flow.js';
+import type { FlowEvent } from '../../src/protocol/messages.js';
 import type { RefundOrdered } from '../bridge/known.js';
 import type { Event, Input, Known, Order, Request, Result, Step } from './known.js';
 

@@ -5,7 +5,7 @@ import {
   ParentClosePolicy,
   startChild,
 } from '@temporalio/workflow';
-import type { FlowView } from '../../src/protocol/messages.js';
+import type { FlowView } from '../../src/api/flow.js';
 import { CALLBACK_WORKFLOW, callbackIdOf, CHANGES_SIGNAL } from '../../src/protocol/vocabulary.js';
 import { isPlaintext } from '../../src/protocol/plaintext-marker.js';
 import { timeAfter, hasChanged, toChange } from '../callbacks.js';

@@ -1,5 +1,6 @@
 import { shownCause, type Cause } from '../../src/protocol/causes.js';
-import type { FlowReport, FlowView, Outcome, Parked, SubmitAnswer } from '../../src/protocol/messages.js';
+import type { FlowReport, FlowView, Outcome, Parked } from '../../src/api/flow.js';
+import type { SubmitAnswer } from '../../src/protocol/messages.js';
 import { isFinal } from '../../src/protocol/statuses.js';
 import type { EndReason, ParkReason } from '../../src/protocol/vocabulary.js';
 import { brief, pick } from './events-in.js';

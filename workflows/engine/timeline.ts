@@ -1,4 +1,4 @@
-import type { FlowView, Parked, TimelineEntry } from '../../src/protocol/messages.js';
+import type { FlowView, Parked, TimelineEntry } from '../../src/api/flow.js';
 import { PARK_SENTENCES } from '../../src/protocol/vocabulary.js';
 import { MAX_TIMELINE } from './policies.js';
 

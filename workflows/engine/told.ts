@@ -1,4 +1,5 @@
-import { UNREADABLE, type EventResult, type TimelineEntry } from '../../src/protocol/messages.js';
+import type { TimelineEntry } from '../../src/api/flow.js';
+import { UNREADABLE, type EventResult } from '../../src/protocol/messages.js';
 import { withEntry } from './timeline.js';
 import { isTrusted } from './events.js';
 import type { Input, Known, Question, Request, StepName } from './known.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { CLOSED_AS, type ClosedAs } from '../../protocol/gateway-json.js';
+import { CLOSED_AS, type ClosedAs } from '../../api/operations.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { CliError, EXIT } from '../exit-codes.js';
 import { connectGateway, FLOW_ARGUMENT, flowArgument } from '../gateway-client.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { flowOf } from '../../flows/index.js';
-import type { Flow } from '../../protocol/gateway-json.js';
+import type { Flow } from '../../api/flow.js';
 import { flowIdOf, refundReferenceOf, type FlowState, type FlowKind } from '../../protocol/vocabulary.js';
 import { JsonText } from '../../sdk/index.js';
 import { packageRoot } from '../../package-root.js';

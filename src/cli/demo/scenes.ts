@@ -1,6 +1,6 @@
 import type { DemoScene } from '../../flows/flow.js';
 import { flowOf } from '../../flows/index.js';
-import type { Flow } from '../../protocol/gateway-json.js';
+import type { Flow } from '../../api/flow.js';
 import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import type { GatewayClient } from '../gateway-client.js';
 import type { SandboxControl } from './sandbox-control.js';

@@ -2,10 +2,9 @@ import { z } from 'zod';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { Card } from '../../contract/deposit.js';
-import type { CardToken as Kept } from '../../protocol/gateway-json.js';
+import { CardToken } from '../../api/operations.js';
 import { parseBody } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
-import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
 import { createCardIntake, type CardIntake, type CardIntakeOptions } from './card-intake.js';
 
@@ -76,11 +75,6 @@ export async function withCardTaken<Started extends { readonly started: boolean 
 }
 
 const CardBody = z.strictObject({ card: CardGiven });
-const CardToken = z.object({
-  cardToken: z.string(),
-  masked: z.string(),
-  expiresAt: z.iso.datetime(),
-} satisfies MembersOf<Kept>);
 
 declare module 'fastify' {
   interface FastifyInstance {

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { eventOfRow, rowIdOf } from '../../flows/event-of-row.js';
-import { UNREADABLE, type FlowEvent, type FlowReport } from '../../protocol/messages.js';
+import type { FlowReport } from '../../api/flow.js';
+import { UNREADABLE, type FlowEvent } from '../../protocol/messages.js';
 import type { EventVerdict, InboxBatch, InboxStore } from '../../store/inbox.js';
 import { openEventMatter, type MatterStore } from '../../store/matters.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';

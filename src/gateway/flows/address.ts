@@ -1,14 +1,5 @@
 import { parse, stringify } from 'lossless-json';
-import { z } from 'zod';
-import type {
-  ContradictedJson,
-  ContradictionJson,
-  Flow as FlowJson,
-  FlowWithMoney,
-  ProposedOrder,
-} from '../../protocol/gateway-json.js';
-import type { FlowTerms, Outcome, Parked, QuoteTerms, TermsAmount, TimelineEntry } from '../../protocol/messages.js';
-import { FLOW_KINDS, FLOW_STATES } from '../../protocol/vocabulary.js';
+import type { FlowWithMoney } from '../../api/flow.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { Asker } from '../../temporal/questions.js';
 import { callbackUrlProblem } from '../../callbacks/index.js';
@@ -16,110 +7,6 @@ import type { Settings } from '../../config/settings-shape.js';
 import type { FlowAddress } from '../http/flow-path.js';
 import { noSuchFlow } from '../http/owners.js';
 import { Refusal } from '../http/refusal.js';
-import type { MembersOf } from '../http/openapi.js';
-
-const at = () => z.iso.datetime();
-const state = z.enum(FLOW_STATES);
-
-const amountOf = () =>
-  z.object({ amount: z.string().nullable(), currency: z.string() } satisfies MembersOf<TermsAmount>);
-
-export const proposal = () =>
-  z
-    .object({
-      id: z.string(),
-      action: z.string(),
-      eventId: z.string().optional(),
-      until: z.string().optional(),
-      by: z.string(),
-      note: z.string(),
-      at: at(),
-      expiresAt: at(),
-      confirmedBy: z.string().nullable().meta({ description: 'Set while it is carried out.' }),
-      confirm: z.string().meta({ description: 'The command with which another person confirms it.' }),
-      withdraw: z.string(),
-    } satisfies MembersOf<ProposedOrder>)
-    .nullable()
-    .meta({ description: 'An order that waits for a second person.' });
-
-export const contradicted = () =>
-  z.object({
-    since: at(),
-    evidence: z.array(
-      z.object({
-        kind: z.string(),
-        at: at(),
-        ended: z.string().nullable(),
-        eventId: z.string().nullable(),
-        status: z.string().nullable(),
-        proof: z.string().nullable(),
-        operation: z.string().nullable(),
-      } satisfies MembersOf<ContradictionJson>),
-    ),
-    acknowledged: z.object({ at: at(), by: z.string() }).nullable(),
-  } satisfies MembersOf<ContradictedJson>);
-
-/**
- * A flow, as the document shows it. Words that a later version may add to (reasons, actions, stages) are text:
- * generated clients would refuse new values of an enumeration.
- */
-export type Flow = FlowJson;
-export const Flow = z.object({
-  kind: z.enum(FLOW_KINDS),
-  reference: z.string(),
-  flowId: z.string().meta({ description: '`{kind}/{reference}`, which is also the workflow id.' }),
-  state,
-  stage: z.string(),
-  amount: z.string().nullable().meta({ description: 'Null for flows that another Temporal client started.' }),
-  currency: z.string().nullable(),
-  serviceReference: z.string().nullable(),
-  startedAt: at(),
-  updatedAt: at(),
-  deadlineAt: at().nullable(),
-  terms: z
-    .object({
-      sends: amountOf(),
-      receives: amountOf().nullable(),
-      payer: z.string().nullable().meta({ description: 'The last characters of a number or an address.' }),
-      recipient: z.string().nullable(),
-      network: z.string().nullable(),
-      quote: z
-        .object({
-          id: z.string(),
-          gives: amountOf().nullable(),
-          rate: z.string().nullable(),
-          fee: z.string().nullable(),
-          expiresAt: at(),
-        } satisfies MembersOf<QuoteTerms>)
-        .nullable(),
-    } satisfies MembersOf<FlowTerms>)
-    .nullable()
-    .meta({ description: 'What it moves, for the person who decides about it.' }),
-  parked: z
-    .object({
-      reason: z.string(),
-      since: at(),
-      actions: z.array(z.string()).meta({ description: 'What `resolve` takes now.' }),
-      evidence: z.looseObject({}),
-    } satisfies MembersOf<Parked>)
-    .nullable(),
-  outcome: z
-    .object({ state, reason: z.string().nullable(), detail: z.string() } satisfies MembersOf<Outcome>)
-    .nullable(),
-  timeline: z.array(
-    z.object({
-      at: at(),
-      stage: z.string(),
-      by: z.string(),
-      code: z.string().meta({ description: 'What happened, for programs.' }),
-      detail: z.string().meta({ description: 'The same, as a sentence for a person.' }),
-    } satisfies MembersOf<TimelineEntry>),
-  ),
-  proposal: proposal(),
-  contradicted: contradicted().nullable().meta({
-    description: 'What came after the flow, and says otherwise: its state is then not where the money is.',
-  }),
-} satisfies MembersOf<FlowJson>);
 
 /** @throws Refusal 404 if it does not exist; to an order TooManyQuestionsError */
 export async function shownFlow(

@@ -1,4 +1,4 @@
-import type { ContradictedJson, ContradictionJson } from '../../protocol/gateway-json.js';
+import type { ContradictedJson, ContradictionJson } from '../../api/flow.js';
 import type { Contradiction } from '../../store/matters.js';
 import type { Store } from '../../store/store.js';
 

@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { ContradictedFlow, ContradictionList } from '../../protocol/gateway-json.js';
+import { ContradictionList, Flow } from '../../api/flow.js';
 import { whoIs } from '../http/bearer-token.js';
 import { addressOf, FlowParams } from '../http/flow-path.js';
-import type { MembersOf } from '../http/openapi.js';
 import { readCharged } from './charged-pages.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
-import { contradicted, Flow, shownFlow } from './address.js';
+import { shownFlow } from './address.js';
 import { contradictedJson, contradictionsJson } from './contradicted-json.js';
 import type { FlowOperationDeps } from './deps.js';
 import { flowJson } from './flow-json.js';
@@ -18,11 +17,6 @@ const ListQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100),
   after: z.string().max(200).optional().meta({ description: '`next` of the page before.' }),
 });
-
-const Contradictions = z.object({
-  flows: z.array(z.object({ flowId: z.string(), contradicted: contradicted() } satisfies MembersOf<ContradictedFlow>)),
-  next: z.string().nullable().meta({ description: '`after` of the next page.' }),
-} satisfies MembersOf<ContradictionList>);
 
 const AcknowledgeBody = z.strictObject({ note: note().min(1, 'must say why') });
 
@@ -37,8 +31,8 @@ export function addContradictionRoutes(server: FastifyInstance, deps: FlowOperat
     permission: 'view',
     summary: 'Lists flows that ended, and of which a proven event or an answer says otherwise.',
     query: ListQuery,
-    answers: { 200: { says: 'Flows, the latest contradiction first.', schema: { Contradictions } } },
-    handler: async ({ caller, query: { state, limit, after } }): Promise<ContradictionList> => {
+    answers: { 200: { says: 'Flows, the latest contradiction first.', schema: { Contradictions: ContradictionList } } },
+    handler: async ({ caller, query: { state, limit, after } }) => {
       const begunBy = owners.isForAll(caller, 'view') ? undefined : caller.name;
       const flowIds = await readCharged(takePage, caller.name, limit, () =>
         store.matters.contradictedFlows(state, { limit, after, begunBy }),

@@ -1,4 +1,4 @@
-import type { Flow, FlowWithMoney } from '../../protocol/gateway-json.js';
+import type { Flow, FlowWithMoney } from '../../api/flow.js';
 import type { FlowOperationDeps } from './deps.js';
 import { contradictedJson } from './contradicted-json.js';
 import { resolvedView } from './terminated-view.js';

@@ -4,7 +4,7 @@ import type { Money } from '../../flows/largest-amount.js';
 import { rowIdOf } from '../../flows/event-of-row.js';
 import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
 import { openedIdOf } from '../../protocol/events.js';
-import type { FlowWithMoney } from '../../protocol/gateway-json.js';
+import type { FlowWithMoney } from '../../api/flow.js';
 import type { OrderProof } from '../../protocol/messages.js';
 import type { Permission } from '../../protocol/permissions.js';
 import { refusalCodeOf, type RefusalCode } from '../../protocol/refusals.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { FlowPage, ListedFlow } from '../../protocol/gateway-json.js';
+import type { FlowPage, ListedFlow } from '../../api/flow.js';
 import {
   flowIdOf,
   FLOW_KINDS,
@@ -19,7 +19,6 @@ import { listExecutions, type ListedExecution } from '../../temporal/flow-page.j
 import { inTurns } from '../../in-turns.js';
 import { isReference } from '../http/flow-path.js';
 import type { Caller } from '../http/bearer-token.js';
-import type { MembersOf } from '../http/openapi.js';
 import { gatherPages } from './charged-pages.js';
 import { settledOwners } from './start.js';
 import { Refusal } from '../http/refusal.js';
@@ -46,29 +45,6 @@ export const ListQuery = z
   });
 
 type ListQuery = z.infer<typeof ListQuery>;
-
-export const FlowList = z.object({
-  flows: z.array(
-    z.object({
-      kind: z.enum(FLOW_KINDS),
-      reference: z.string(),
-      flowId: z.string(),
-      state: z.enum(FLOW_STATES),
-      startedAt: z.iso.datetime(),
-      closedAt: z.iso.datetime().nullable(),
-      amount: z.string().nullable().meta({ description: 'Null for flows that another Temporal client started.' }),
-      currency: z.string().nullable(),
-      reason: z.string().nullable().meta({ description: 'Why it is parked.' }),
-      since: z.iso.datetime().nullable().meta({ description: 'Since when it is parked.' }),
-      proposed: z
-        .object({ action: z.string(), by: z.string(), expiresAt: z.iso.datetime() })
-        .nullable()
-        .meta({ description: 'The order that waits for a second person.' }),
-      contradicted: z.boolean().meta({ description: 'What came after it says otherwise: see the flow.' }),
-    } satisfies MembersOf<ListedFlow>),
-  ),
-  next: z.string().nullable().meta({ description: '`after` of the next page; null at the end.' }),
-} satisfies MembersOf<FlowPage>);
 
 const LIST_WITHIN_MS = 10_000;
 /** Of one list: each terminated flow is a question to Temporal, and reads of the store. */

@@ -2,13 +2,13 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { untilProblem } from '../../protocol/until.js';
 import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
-import type { Flow as FlowJson, FlowWithMoney } from '../../protocol/gateway-json.js';
+import { Flow, type FlowWithMoney } from '../../api/flow.js';
 import { EVERY_PARK_ACTION, type ParkAction, UPDATES } from '../../protocol/vocabulary.js';
 import { asOrder, type Caller, whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
-import { Flow, shownFlow } from './address.js';
+import { shownFlow } from './address.js';
 import type { FlowOperationDeps } from './deps.js';
 import { flowJson } from './flow-json.js';
 import { giveOrder, notNow, recordingRefusals } from './give-order.js';
@@ -155,7 +155,7 @@ async function answerOrder(
   deps: FlowOperationDeps,
   reply: FastifyReply,
   ordered: Promise<{ readonly view: FlowWithMoney; readonly isProposed: boolean }>,
-): Promise<FlowJson> {
+): Promise<Flow> {
   const { view, isProposed } = await ordered;
   if (isProposed) void reply.code(202);
   return flowJson(deps, view);
@@ -202,7 +202,7 @@ async function withdrawFromFlow(
   caller: Caller,
   address: FlowAddress,
   why: string | undefined,
-): Promise<FlowJson> {
+): Promise<Flow> {
   const { reader, logger } = deps;
   const { flowId, reference } = address;
   const before = await flowJson(deps, await shownFlow(reader, address, asOrder(caller)));

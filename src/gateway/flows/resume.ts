@@ -1,4 +1,4 @@
-import type { FlowWithMoney } from '../../protocol/gateway-json.js';
+import type { FlowWithMoney } from '../../api/flow.js';
 import { parkedMatterId } from '../../protocol/matters.js';
 import { foreignType, type FlowFacts } from '../../temporal/flow-handle.js';
 import { resumeFlow } from '../../temporal/resume-flow.js';

@@ -1,50 +1,25 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ListedProposal, ProposalList, ServiceAnswer, ServiceAnswers } from '../../protocol/gateway-json.js';
+import { Flow, FlowPage, ProposalList, type ServiceAnswer, ServiceAnswers } from '../../api/flow.js';
 import type { Claim } from '../../store/claim.js';
-import type { MembersOf } from '../http/openapi.js';
 import type { Asker } from '../../temporal/questions.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
 import { whenAnswered } from '../http/places.js';
 import { readCharged } from './charged-pages.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
-import { Flow, shownFlow, withoutOwnCallbacks } from './address.js';
+import { shownFlow, withoutOwnCallbacks } from './address.js';
 import { addContradictionRoutes } from './contradictions.js';
 import type { FlowOperationDeps } from './deps.js';
 import { flowJson } from './flow-json.js';
-import { FlowList, listFlows, ListQuery } from './list.js';
+import { listFlows, ListQuery } from './list.js';
 import { addOrderRoutes } from './orders.js';
 import { addStartRoutes } from './start.js';
-
-const FlowAnswers = z.object({
-  flowId: z.string(),
-  answers: z.array(
-    z.object({
-      operation: z.string(),
-      data: z.unknown().optional().meta({ description: "The service's own answer; absent if it refused." }),
-      rejected: z.looseObject({ httpStatus: z.int(), message: z.string() }).optional(),
-      erased: z.string().optional().meta({ description: 'What was erased: `answer`, or `refusal`.' }),
-    }),
-  ),
-} satisfies MembersOf<ServiceAnswers>);
 
 const ProposalsQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(100),
   after: z.string().max(80).optional().meta({ description: '`next` of the page before.' }),
 });
-const Proposals = z.object({
-  proposals: z.array(
-    z.object({
-      flowId: z.string(),
-      action: z.string(),
-      by: z.string(),
-      at: z.iso.datetime(),
-      expiresAt: z.iso.datetime(),
-    } satisfies MembersOf<ListedProposal>),
-  ),
-  next: z.string().nullable().meta({ description: '`after` of the next page.' }),
-} satisfies MembersOf<ProposalList>);
 
 const WaitQuery = z.strictObject({ timeoutSeconds: z.coerce.number().min(0).max(300).default(30) });
 
@@ -62,7 +37,7 @@ export async function flows(server: FastifyInstance, deps: FlowOperationDeps): P
     summary: 'Lists flows, newest first.',
     description: 'Lags behind by a second or so.',
     query: ListQuery,
-    answers: { 200: { says: 'Flows.', schema: { FlowList } } },
+    answers: { 200: { says: 'Flows.', schema: { FlowList: FlowPage } } },
     handler: ({ caller, query }) => listFlows(deps, caller, query),
   });
   addRoute(server, {
@@ -94,7 +69,7 @@ export async function flows(server: FastifyInstance, deps: FlowOperationDeps): P
     path: '/flows/:kind/:reference/answers',
     operationId: 'showAnswers',
     summary: "What the service answered to the flow's requests: where to send a customer, what to pay.",
-    answers: { 200: { says: 'The answers so far, oldest first.', schema: { FlowAnswers } } },
+    answers: { 200: { says: 'The answers so far, oldest first.', schema: { FlowAnswers: ServiceAnswers } } },
     handler: async ({ params, caller }) => {
       const address = addressOf(params);
       const answers = await answersOfFlow(deps, address, caller);
@@ -109,8 +84,8 @@ export async function flows(server: FastifyInstance, deps: FlowOperationDeps): P
     operationId: 'listProposals',
     summary: 'Lists orders that wait for a second person.',
     query: ProposalsQuery,
-    answers: { 200: { says: 'Orders, the oldest first.', schema: { Proposals } } },
-    handler: async ({ caller, query: { limit, after } }): Promise<ProposalList> => {
+    answers: { 200: { says: 'Orders, the oldest first.', schema: { Proposals: ProposalList } } },
+    handler: async ({ caller, query: { limit, after } }) => {
       const begunBy = owners.isForAll(caller, 'view') ? undefined : caller.name;
       const open = await readCharged(deps.takePage, caller.name, limit, () =>
         deps.store.proposals.open({ limit, after, begunBy }),

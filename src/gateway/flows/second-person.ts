@@ -1,7 +1,7 @@
 import { v7 as uuidv7 } from 'uuid';
 import { canonicalJson } from '../../store/canonical-json.js';
 import type { Proposal, ProposalKey } from '../../store/proposal.js';
-import type { FlowWithMoney, ProposedOrder } from '../../protocol/gateway-json.js';
+import type { FlowWithMoney, ProposedOrder } from '../../api/flow.js';
 import { APPROVE_QUOTE, TRUST_EVENT } from '../../protocol/four-eyes.js';
 import { type Permission, rolesWith } from '../../protocol/permissions.js';
 import type { RefusalCode } from '../../protocol/refusals.js';

@@ -3,7 +3,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { flowOf } from '../../flows/index.js';
 import type { FlowDefinition } from '../../flows/flow.js';
 import { tooMuch } from '../../flows/largest-amount.js';
-import type { Flow } from '../../protocol/gateway-json.js';
+import { Flow } from '../../api/flow.js';
 import { FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import { type FlowReader, viewOfNewFlow } from '../../temporal/flow-handle.js';
 import { OtherRequestError, startFlow } from '../../temporal/start-flow.js';
@@ -18,7 +18,7 @@ import type { AuditStore } from '../../store/audit.js';
 import { inTurns } from '../../in-turns.js';
 import type { FlowOperationDeps } from './deps.js';
 import { recordingRefusals } from './give-order.js';
-import { checkCallbackUrl, Flow as FlowSchema, shownFlow } from './address.js';
+import { checkCallbackUrl, shownFlow } from './address.js';
 import { flowJson } from './flow-json.js';
 import { describedInput, pascal } from './described-input.js';
 import { createTurns } from './turns-of-names.js';
@@ -39,8 +39,8 @@ export function addStartRoutes(server: FastifyInstance, deps: FlowOperationDeps)
       permission: 'start',
       body: { required: true, described: () => describedInput(kind) },
       answers: {
-        200: { says: 'The very same request started it before.', schema: { Flow: FlowSchema } },
-        201: { says: 'Started.', schema: { Flow: FlowSchema } },
+        200: { says: 'The very same request started it before.', schema: { Flow } },
+        201: { says: 'Started.', schema: { Flow } },
       },
       refusals: { 409: 'The reference has another request.' },
       handler: async ({ reply, body, caller }) => {

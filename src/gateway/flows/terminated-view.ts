@@ -1,5 +1,5 @@
-import type { FlowWithMoney } from '../../protocol/gateway-json.js';
-import { PAID_BY_ANOTHER_WAY, type Outcome } from '../../protocol/messages.js';
+import type { FlowWithMoney, Outcome } from '../../api/flow.js';
+import { PAID_BY_ANOTHER_WAY } from '../../protocol/messages.js';
 import { moneyOperationsOf } from '../../flows/index.js';
 import { ENDINGS, endingsOf, type Ending } from '../../protocol/decisions.js';
 import { classifyOfAnyKind } from '../../protocol/statuses.js';

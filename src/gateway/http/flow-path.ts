@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../../contract/sending.js';
 import { flowIdOf, FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
-import { type MemberError, Refusal } from './refusal.js';
+import type { MemberError } from '../../api/refusal.js';
+import { Refusal } from './refusal.js';
 
 export interface FlowAddress {
   readonly kind: FlowKind;

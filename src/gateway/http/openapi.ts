@@ -48,18 +48,6 @@ interface DescribedBody {
 
 export type AnyRoute = Route<z.ZodObject, z.ZodType, z.ZodType<unknown, never>>;
 
-/** Members of a type of `src/protocol`, each with a schema: one that is missing, or one too many, does not compile. */
-export type MembersOf<T> = { readonly [Member in keyof T]-?: z.ZodType };
-
-/** What we answer: the schema's members. An object that may have others needs no index signature. */
-export type Json<T> = unknown extends T
-  ? T
-  : T extends readonly (infer Item)[]
-    ? readonly Json<Item>[]
-    : T extends object
-      ? { readonly [Member in keyof T as string extends Member ? never : Member]: Json<T[Member]> }
-      : T;
-
 export const TAGS = {
   flows: 'Start flows, look at them, wait for them, decide.',
   events: 'What arrived from the service and the settlement provider, and its state.',

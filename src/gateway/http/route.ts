@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { Json } from '../../api/json.js';
 import type { Permission } from '../../protocol/permissions.js';
 import type { Caller } from './bearer-token.js';
 import { flowAddress, NO_SUCH_KIND, parseBody } from './flow-path.js';
 import { bodyOf, type JsonBody } from './json-body.js';
 import { Refusal } from './refusal.js';
 import { describeRoute } from '../reference/describe-route.js';
-import type { AnyRoute, Json, Reference, Route } from './openapi.js';
+import type { AnyRoute, Reference, Route } from './openapi.js';
 
 declare module 'fastify' {
   interface FastifyContextConfig {

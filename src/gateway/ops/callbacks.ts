@@ -10,15 +10,15 @@ import {
 } from '../../temporal/callback-handle.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import type { Asker } from '../../temporal/questions.js';
-import { FLOW_KINDS, FLOW_STATES, parseFlowId } from '../../protocol/vocabulary.js';
-import type {
-  CallbackJson,
+import { parseFlowId } from '../../protocol/vocabulary.js';
+import {
+  type CallbackJson,
   CallbackListJson,
   CallbackSecretsJson,
   CallbacksJson,
-  DeliveredJson,
-  ListedCallbacksJson,
-} from '../../protocol/gateway-json.js';
+  type DeliveredJson,
+  type ListedCallbacksJson,
+} from '../../api/callbacks.js';
 import type { Store } from '../../store/store.js';
 import { OF_NO_NAME, secretsOfName } from '../../callbacks/index.js';
 import type { Readings } from '../flows/readings.js';
@@ -28,11 +28,10 @@ import { mayOrder } from '../http/may-order.js';
 import type { Owners } from '../http/owners.js';
 import type { TakePages } from '../flows/charged-pages.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
-import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
 import { NAME, NAME_RULE } from './ownership.js';
 import { remembered } from './remembered.js';
-import type { CallbackFailure, Notification, OpenCircuit } from '../../protocol/callbacks.js';
+import type { CallbackFailure, Notification } from '../../protocol/callbacks.js';
 
 export interface CallbackRoutesDeps {
   readonly store: Pick<Store, 'audit'>;
@@ -62,50 +61,6 @@ const SecretQuery = z.strictObject({
     .optional()
     .meta({ description: "@default the token's" }),
 });
-const CallbackSecrets = z.object({
-  name: z.string(),
-  secrets: z.array(z.string()).meta({ description: 'Take a callback that any of them signed.' }),
-} satisfies MembersOf<CallbackSecretsJson>);
-
-const at = () => z.iso.datetime();
-const kind = z.enum(FLOW_KINDS);
-
-const Notified = z.object({
-  id: z.string(),
-  timestamp: at(),
-  flowState: z.enum(FLOW_STATES),
-  stage: z.string(),
-  skipped: z.int().meta({ description: 'Older changes that this one stands for, too.' }),
-} satisfies MembersOf<CallbackJson>);
-
-const circuit = { origin: z.string(), since: at() };
-const Circuit = z.object(circuit satisfies MembersOf<OpenCircuit>);
-
-const Callbacks = z.object({
-  kind,
-  reference: z.string(),
-  flowId: z.string(),
-  state: z.string(),
-  to: z.string().nullable().meta({ description: 'The origin of the URL; its path may hold a capability.' }),
-  current: Notified.nullable(),
-  since: at().nullable(),
-  attempts: z.int(),
-  lastFailure: z
-    .looseObject({ problem: z.string(), httpStatus: z.int().nullable(), at: at(), circuit: Circuit.nullable() })
-    .nullable(),
-  nextAttemptAt: at().nullable(),
-  delivered: Notified.extend({ at: at(), httpStatus: z.int(), attempts: z.int() }).nullable(),
-} satisfies MembersOf<CallbacksJson>);
-
-const listed = { kind: kind.nullable(), reference: z.string(), flowId: z.string(), startedAt: at() };
-const CallbackList = z.object({
-  callbacks: z.array(z.object(listed satisfies MembersOf<ListedCallbacksJson>)),
-  openCircuits: z.array(z.object({ ...circuit, flows: z.int() })).meta({
-    description:
-      'Origins that do not answer and are tried by one callback at a time: of the 200 newest deliveries that go on.',
-  }),
-} satisfies MembersOf<CallbackListJson>);
-
 /** Callbacks to callers, for people: how far they got, those that could not be delivered, and the order to send again. */
 export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesDeps): void {
   const { callbacks, reader, store, owners, logger } = deps;
@@ -143,7 +98,7 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
       'Lists flows whose callbacks could not be delivered, or are being delivered, and receivers that do not answer.',
     permission: 'view',
     query: ListQuery,
-    answers: { 200: { says: 'Flows, newest first.', schema: { CallbackList } } },
+    answers: { 200: { says: 'Flows, newest first.', schema: { CallbackList: CallbackListJson } } },
     handler: async ({ caller, query: { state, limit } }) => {
       // The receivers without an answer are those of all callers.
       const isForAll = owners.isForAll(caller, 'view');
@@ -161,7 +116,9 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
     summary: 'Shows what signs the callbacks about the flows of a name.',
     permission: 'callback-secret',
     query: SecretQuery,
-    answers: { 200: { says: 'The secrets, of which the first signs.', schema: { CallbackSecrets } } },
+    answers: {
+      200: { says: 'The secrets, of which the first signs.', schema: { CallbackSecrets: CallbackSecretsJson } },
+    },
     handler: async ({ caller, query: { name = caller.name } }) => {
       const verdict = mayOrder({ caller, permission: 'callback-secret', flow: { owner: name } });
       if (verdict !== 'yes') throw new Refusal(404, 'This is not the name of your token.');
@@ -179,7 +136,7 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
     tag: 'callbacks',
     summary: 'Shows how far the callbacks of a flow got.',
     permission: 'view',
-    answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
+    answers: { 200: { says: 'The callbacks.', schema: { Callbacks: CallbacksJson } } },
     handler: ({ caller, params }) => shown(addressOf(params), caller),
   });
   addRoute(server, {
@@ -190,7 +147,7 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
     tag: 'callbacks',
     summary: 'Sends the newest change again.',
     permission: 'resend-callback',
-    answers: { 200: { says: 'The callbacks.', schema: { Callbacks } } },
+    answers: { 200: { says: 'The callbacks.', schema: { Callbacks: CallbacksJson } } },
     handler: async ({ params, caller }) => {
       const address = addressOf(params);
       const { flowId, reference } = address;

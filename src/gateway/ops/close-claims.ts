@@ -4,7 +4,7 @@ import { eventIdOf } from '../../flows/event-of-row.js';
 import { moneyOperationsOf } from '../../flows/index.js';
 import { endingsOf, settleWindowMs } from '../../protocol/decisions.js';
 import { NEVER_RESERVED } from '../../protocol/fingerprint.js';
-import { CLOSED_AS, type ClosedClaims, type ClosedAs } from '../../protocol/gateway-json.js';
+import { CLOSED_AS, type ClosedAs, ClosedClaims } from '../../api/operations.js';
 import { NOT_CLOSED, orderRefusal } from '../../protocol/legal-orders.js';
 import { parkedMatterId } from '../../protocol/matters.js';
 import { classifyOfAnyKind, wordsThat, type Meaning } from '../../protocol/statuses.js';
@@ -18,14 +18,8 @@ import { note } from '../flows/orders.js';
 import { isTerminated, MARK_OF, trustedEvents } from '../flows/terminated-view.js';
 import { whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
-import type { MembersOf } from '../http/openapi.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
-
-const Closed = z.object({
-  flowId: z.string(),
-  claims: z.array(z.object({ operation: z.string(), reference: z.string(), phase: z.string() })),
-} satisfies MembersOf<ClosedClaims>);
 
 const CloseBody = z.strictObject({
   as: z.enum(CLOSED_AS, `must be one of ${CLOSED_AS.join(', ')}`),
@@ -44,9 +38,9 @@ export function addCloseClaimsRoute(server: FastifyInstance, deps: FlowOperation
     description: 'Nothing is sent under them from then on. Refused while a POST may be under way, and against proof.',
     permission: 'close-claims',
     body: { schema: { CloseBody }, required: true, example: { as: 'not-executed', note: 'they do not have it' } },
-    answers: { 200: { says: 'Closed.', schema: { Closed } } },
+    answers: { 200: { says: 'Closed.', schema: { Closed: ClosedClaims } } },
     refusals: { 409: 'The flow runs, or has ended by itself; or something proves otherwise.' },
-    handler: async ({ params, caller, body }): Promise<ClosedClaims> => {
+    handler: async ({ params, caller, body }) => {
       const address = addressOf(params);
       const { flowId } = address;
       const about = { ...whoIs(caller), flowId, action: `close-claims ${body.as}` };

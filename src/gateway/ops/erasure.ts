@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { ErasedFlow } from '../../protocol/gateway-json.js';
+import { ErasedFlow } from '../../api/operations.js';
 import { NO_LAST_WORDS } from '../../store/claim.js';
 import { viewOf } from '../../temporal/flow-handle.js';
 import type { FlowOperationDeps } from '../flows/deps.js';
@@ -9,18 +9,8 @@ import { note } from '../flows/orders.js';
 import { resolvedView } from '../flows/terminated-view.js';
 import { whoIs } from '../http/bearer-token.js';
 import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
-import type { MembersOf } from '../http/openapi.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
-
-const count = (description: string) => z.int().meta({ description });
-
-const Erased = z.object({
-  flowId: z.string(),
-  events: count('Events whose body or detail was erased.'),
-  claims: count('Claims whose answer, refusal or reason was erased.'),
-  entries: count('Entries of the audit log whose details were erased.'),
-} satisfies MembersOf<ErasedFlow>);
 
 const EraseBody = z.strictObject({ note: note().optional() });
 
@@ -36,9 +26,9 @@ export function addEraseRoute(server: FastifyInstance, deps: FlowOperationDeps):
     description: 'Its reference stays, so that nothing is sent twice. Its history in Temporal is not changed.',
     permission: 'erase',
     body: { schema: { EraseBody }, required: false, example: { note: 'request 12 of the data subject' } },
-    answers: { 200: { says: 'Erased.', schema: { Erased } } },
+    answers: { 200: { says: 'Erased.', schema: { Erased: ErasedFlow } } },
     refusals: { 409: 'The flow has not ended.' },
-    handler: async ({ params, caller, body: { note: why } }): Promise<ErasedFlow> => {
+    handler: async ({ params, caller, body: { note: why } }) => {
       const address = addressOf(params);
       const { flowId } = address;
       return recordingRefusals(deps, { ...whoIs(caller), flowId, action: 'erase' }, why, async () => {

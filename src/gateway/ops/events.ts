@@ -3,9 +3,8 @@ import { z } from 'zod';
 import type { Logger } from 'pino';
 import type { Store } from '../../store/store.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
-import type { EventPage, ShownEvent } from '../../protocol/gateway-json.js';
+import { EventPage, ShownEvent } from '../../api/events.js';
 import type { Settings } from '../../config/settings-shape.js';
-import { proposal } from '../flows/address.js';
 import type { Readings } from '../flows/readings.js';
 import { proposedOrder } from '../flows/second-person.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
@@ -15,7 +14,6 @@ import type { Budget } from '../flows/budget.js';
 import { gatherPages, readCharged, ROWS_OF_A_PAGE, type TakePages } from '../flows/charged-pages.js';
 import type { Owners } from '../http/owners.js';
 import { Refusal } from '../http/refusal.js';
-import type { MembersOf } from '../http/openapi.js';
 import { addRoute } from '../http/route.js';
 import { INBOX_STATES, type InboxRow } from '../../protocol/events.js';
 
@@ -41,32 +39,6 @@ const PageQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(500).default(50),
 });
 type PageQuery = z.infer<typeof PageQuery>;
-const at = () => z.iso.datetime();
-
-export const Event = z.looseObject({
-  id: z.string(),
-  source: z.enum(['callback', 'settlement', 'webhook']),
-  flowId: z.string().nullable(),
-  reference: z.string().nullable(),
-  status: z.string().nullable(),
-  proof: z.string().nullable().meta({ description: 'Why it is trusted; null while it is not.' }),
-  state: z.enum(INBOX_STATES),
-  detail: z.string().nullable(),
-  receivedAt: at(),
-  deliveredAt: at().nullable(),
-  settledAt: at().nullable(),
-  repeats: z.int().meta({ description: 'How often the same content came again.' }),
-  body: z.unknown().optional().meta({ description: 'Only if one event is shown; null once it was purged.' }),
-  unreadable: z.string().optional().meta({ description: 'Why its body and detail cannot be decrypted.' }),
-  isBroken: z.literal(true).optional().meta({ description: 'The content is damaged: no key can decrypt it.' }),
-  proposal: proposal().optional(),
-} satisfies MembersOf<ShownEvent>);
-
-const EventList = z.object({
-  events: z.array(Event),
-  next: z.string().nullable().meta({ description: '`after` of the next page.' }),
-} satisfies MembersOf<EventPage>);
-
 /** The inbox, for people: what arrived, its state, and the order to deliver it again. */
 export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {
   const { owners } = deps;
@@ -99,7 +71,7 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
     tag: 'events',
     permission: 'view',
     query: PageQuery,
-    answers: { 200: { says: 'Events, without their bodies.', schema: { EventList } } },
+    answers: { 200: { says: 'Events, without their bodies.', schema: { EventList: EventPage } } },
   } as const;
 
   addRoute(server, {
@@ -125,7 +97,7 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
     tag: 'events',
     summary: 'Shows an event with its body, which may hold personal data.',
     permission: 'read-event',
-    answers: { 200: { says: 'The event.', schema: { Event } } },
+    answers: { 200: { says: 'The event.', schema: { Event: ShownEvent } } },
     handler: async ({ params, caller }) => {
       const row = await eventOf(inbox, params.id);
       await deps.readings.record(caller, { kind: 'read-event', flowId: row.flowId ?? undefined, subject: row.id });

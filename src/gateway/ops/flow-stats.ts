@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import { inTurns } from '../../in-turns.js';
-import type { FlowWithMoney } from '../../protocol/gateway-json.js';
+import type { FlowWithMoney } from '../../api/flow.js';
 import { parkedMatterId } from '../../protocol/matters.js';
 import {
   defaultDeadlineSeconds,

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { GivenFlow } from '../../protocol/gateway-json.js';
+import { GivenFlow } from '../../api/operations.js';
 import type { FlowOperationDeps } from '../flows/deps.js';
 import { note } from '../flows/orders.js';
 import { whoIs } from '../http/bearer-token.js';
 import { addressOf, FlowParams } from '../http/flow-path.js';
-import type { MembersOf } from '../http/openapi.js';
 import { noSuchFlow } from '../http/owners.js';
 import { addRoute } from '../http/route.js';
 
@@ -18,12 +17,6 @@ const GiveBody = z.strictObject({
   to: z.string().regex(NAME, NAME_RULE),
   note: note().min(1, 'must say why'),
 });
-
-const Given = z.object({
-  flowId: z.string(),
-  owner: z.string(),
-  before: z.string().nullable().meta({ description: 'Null: it had no owner.' }),
-} satisfies MembersOf<GivenFlow>);
 
 /** `POST …/give`: a flow belongs to the name that started it, until an admin gives it to another one. */
 export function addGiveRoute(
@@ -39,8 +32,8 @@ export function addGiveRoute(
     summary: 'Gives a flow to another name, which sees and orders it from then on.',
     permission: 'give',
     body: { schema: { GiveBody }, required: true, example: { to: 'shop-2', note: 'the shop has a new backend' } },
-    answers: { 200: { says: 'Whose it is now.', schema: { Given } } },
-    handler: async ({ params, caller, body: { to, note: why } }): Promise<GivenFlow> => {
+    answers: { 200: { says: 'Whose it is now.', schema: { Given: GivenFlow } } },
+    handler: async ({ params, caller, body: { to, note: why } }) => {
       const address = addressOf(params);
       const { flowId } = address;
       const owner = (await store.audit.ownersOf([flowId])).get(flowId);

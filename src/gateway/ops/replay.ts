@@ -1,11 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { Replay, ShownEvent } from '../../api/events.js';
 import { eventOfRow, otherReference } from '../../flows/event-of-row.js';
 import { flowOf } from '../../flows/index.js';
 import { TRUST_EVENT } from '../../protocol/four-eyes.js';
 import type { InboxRow } from '../../protocol/events.js';
 import type { FlowEvent } from '../../protocol/messages.js';
-import { parseFlowId } from '../../protocol/vocabulary.js';
+import { type FlowState, parseFlowId } from '../../protocol/vocabulary.js';
 import type { Proposal } from '../../store/proposal.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { recordingRefusals } from '../flows/give-order.js';
@@ -16,7 +17,7 @@ import { flowAddress } from '../http/flow-path.js';
 import { mayOrder } from '../http/may-order.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
-import { Event, eventJson, eventOf, EventParams, type EventRoutesDeps, toTrust } from './events.js';
+import { eventJson, eventOf, EventParams, type EventRoutesDeps, toTrust } from './events.js';
 
 const SECOND = 'Once a second person orders the same:';
 
@@ -31,13 +32,6 @@ const ReplayBody = z.strictObject({
     .optional(),
 });
 const WithdrawBody = ReplayBody.pick({ note: true, flowId: true });
-
-const Replay = z.looseObject({
-  dryRun: z.boolean(),
-  would: z.string(),
-  flowState: z.string().nullable(),
-  event: Event.optional(),
-});
 
 /** The orders to deliver an event again, and to vouch for it. */
 export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {
@@ -100,7 +94,7 @@ export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps):
     summary: 'Takes back an order to vouch for an event, which waits for a second person.',
     permission: 'replay-event',
     body: { schema: { WithdrawBody }, required: false, example: { note: 'the provider denies it' } },
-    answers: { 200: { says: 'The event, without its body.', schema: { Event } } },
+    answers: { 200: { says: 'The event, without its body.', schema: { Event: ShownEvent } } },
     refusals: { 409: 'None waits, or it is being carried out.' },
     handler: async ({ params, caller, body: { note, flowId: given } }) => {
       const row = await eventOf(inbox, params.id);
@@ -158,7 +152,7 @@ function flowOfEvent(row: Pick<InboxRow, 'flowId' | 'body'>, given: string | und
 /** The effect of a replay, in words and as the flow would see the event. */
 interface ReplayPreview {
   readonly would: string;
-  readonly flowState: string | null;
+  readonly flowState: FlowState | null;
   readonly asEvent: FlowEvent | null;
 }
 

@@ -2,7 +2,7 @@ import type { OpenAPIV3_1 } from 'openapi-types';
 import { componentSchemas } from '../../contract/openapi.js';
 import { FLOW_KINDS } from '../../protocol/vocabulary.js';
 import { TAGS } from '../http/openapi.js';
-import { Refused, ServiceRefused } from '../http/refusal.js';
+import { Refused, ServiceRefused } from '../../api/refusal.js';
 import type { Settings } from '../../config/settings-shape.js';
 import type { AddedRoute } from '../http/server.js';
 import { json, toSchema } from './describe-route.js';

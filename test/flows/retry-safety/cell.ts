@@ -1,6 +1,6 @@
 import type { WorkflowHandle } from '@temporalio/client';
 import { operations, type MoneyOperationName } from '../../../src/contract/index.js';
-import type { FlowReport, FlowView } from '../../../src/protocol/messages.js';
+import type { FlowReport, FlowView } from '../../../src/api/flow.js';
 import { trusted } from '../../harness/inputs.js';
 import { newReference } from '../../harness/references.js';
 import type { Stack } from '../../harness/stack.js';

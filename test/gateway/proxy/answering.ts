@@ -3,7 +3,7 @@ import { operations, type MoneyOperationName } from '../../../src/contract/index
 import { flowOf } from '../../../src/flows/index.js';
 import type { ProxyDeps } from '../../../src/gateway/proxy/deps.js';
 import type { MoneyRequest } from '../../../src/gateway/proxy/money-request.js';
-import type { FlowView, Outcome } from '../../../src/protocol/messages.js';
+import type { FlowView, Outcome } from '../../../src/api/flow.js';
 import { flowIdOf, type FlowKind } from '../../../src/protocol/vocabulary.js';
 import type { Store } from '../../../src/store/store.js';
 import { submitFingerprint } from '../../../src/store/store-key.js';

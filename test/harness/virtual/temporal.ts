@@ -1,6 +1,6 @@
 import { activitiesOn, createCardActivities, type ActivityDeps } from '../../../activities/index.js';
 import { QUEUES, taskQueueOf } from '../../../src/protocol/task-queues.js';
-import type { FlowReport } from '../../../src/protocol/messages.js';
+import type { FlowReport } from '../../../src/api/flow.js';
 import type { Chance } from '../../sim/core/chance.js';
 import { createProcess } from '../../sim/core/process.js';
 import type { Trace } from '../../sim/core/trace.js';

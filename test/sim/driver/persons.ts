@@ -1,5 +1,5 @@
 import { parseFlowId, UPDATES } from '../../../src/protocol/vocabulary.js';
-import type { FlowReport, Outcome, Parked } from '../../../src/protocol/messages.js';
+import type { FlowReport, Outcome, Parked } from '../../../src/api/flow.js';
 import { orderFlow } from '../../../src/gateway/flows/give-order.js';
 import { fromPayload } from '../temporal/payloads.js';
 import { isOpen, type Run } from '../temporal/run.js';

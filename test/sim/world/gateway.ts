@@ -5,7 +5,7 @@ import { createCardActivities, type ActivityDeps } from '../../../activities/ind
 import type { Settings } from '../../../src/config/settings-shape.js';
 import { flowOf } from '../../../src/flows/index.js';
 import type { FlowKind } from '../../../src/protocol/vocabulary.js';
-import type { FlowWithMoney } from '../../../src/protocol/gateway-json.js';
+import type { FlowWithMoney } from '../../../src/api/flow.js';
 import { createCardVault } from '../../../src/gateway/cards/card-intake.js';
 import { createDispatcher, type Dispatcher } from '../../../src/gateway/dispatch/dispatcher.js';
 import { createIntake } from '../../../src/gateway/dispatch/intake.js';
