@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { AuditKind, AuditMeans } from '../protocol/audit.js';
-import { at, type Json, word } from './json.js';
+import { AUDIT_KINDS, type AuditKind, type AuditMeans } from '../protocol/audit.js';
+import { at, type Json, limit, word } from './json.js';
 
 const nullable = () => z.string().nullable();
 const hash = (description: string) => z.string().meta({ description });
@@ -28,6 +28,18 @@ const AuditEntry = z.object({
   previous: hash('`hash` of the entry before it in its chain; 64 zeros for the first one.'),
   hash: hash('SHA-256 of all other members but `seq`, `details` and `mac`, as canonical JSON.'),
   mac: hash('HMAC-SHA256 of `hash` under a key of the store.'),
+});
+
+export const AuditPageQuery = z.strictObject({
+  flow: z.string().max(200).optional().meta({ description: 'A flow id, `{kind}/{reference}`.' }),
+  actor: z.string().max(300).optional(),
+  kind: z.enum(AUDIT_KINDS).optional(),
+  /** @default newest */
+  order: z.enum(['newest', 'oldest']).default('newest'),
+  /** @default 50, at most 500 */
+  limit: limit(50),
+  /** Continue after this entry: `next` of the previous page. */
+  after: z.coerce.number<number>().int().min(0).optional(),
 });
 
 export type AuditPage = Json<z.infer<typeof AuditPage>>;

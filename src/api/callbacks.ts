@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { CallbackState } from '../protocol/callbacks.js';
 import { FLOW_KINDS, FLOW_STATES } from '../protocol/vocabulary.js';
-import { at, type Json, word } from './json.js';
+import { at, type Json, limit, word } from './json.js';
 
 const kind = z.enum(FLOW_KINDS);
 
@@ -46,6 +46,13 @@ export const CallbacksJson = z.object({
     .nullable(),
   nextAttemptAt: at().nullable(),
   delivered: CallbackJson.extend(DeliveredJson.shape).nullable(),
+});
+
+export const CallbackListQuery = z.strictObject({
+  /** Those that could not be delivered, or all in progress. @default undelivered */
+  state: z.enum(['undelivered', 'open']).default('undelivered'),
+  /** @default 50, at most 500 */
+  limit: limit(50),
 });
 
 /** A flow whose callbacks are listed. */

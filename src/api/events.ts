@@ -1,8 +1,13 @@
 import { z } from 'zod';
 import { INBOX_STATES, type InboxState, type Proof } from '../protocol/events.js';
-import type { FlowState } from '../protocol/vocabulary.js';
-import { proposal } from './flow.js';
-import { at, type Json, word } from './json.js';
+import { parseFlowId, type FlowState } from '../protocol/vocabulary.js';
+import { isReference, proposal } from './flow.js';
+import { at, type Json, limit, word } from './json.js';
+import { note } from './orders.js';
+
+const EVENT_ID = /^[A-Za-z0-9_.-]{1,80}$/;
+/** Parameters of a path that names an event. */
+export const EventParams = z.object({ id: z.string().regex(EVENT_ID) });
 
 export type EventState = InboxState;
 
@@ -30,12 +35,32 @@ export const ShownEvent = z.looseObject({
   proposal: proposal.exactOptional(),
 });
 
+export const EventPageQuery = z.strictObject({
+  state: z.enum(INBOX_STATES).optional(),
+  /** Continue after this event: `next` of the previous page. */
+  after: z.string().regex(EVENT_ID, 'is not an event id').optional(),
+  /** @default 50, at most 500 */
+  limit: limit(50),
+});
+
 export type EventPage = Json<z.infer<typeof EventPage>>;
 export const EventPage = z.object({
   /** Newest first. */
   events: z.array(ShownEvent),
   next: z.string().nullable().meta({ description: '`after` of the next page.' }),
 });
+
+export const ReplayBody = z.strictObject({
+  trust: z.boolean().default(false),
+  dryRun: z.boolean().default(false),
+  note: note().optional().meta({ description: 'The reason; kept in the audit log.' }),
+  flowId: z
+    .string()
+    .refine((text) => isReference(parseFlowId(text)?.reference), 'is not a flow id: {kind}/{reference}')
+    .meta({ description: 'The flow of an event that names none.' })
+    .optional(),
+});
+export const WithdrawBody = ReplayBody.pick({ note: true, flowId: true });
 
 export type Replay = Json<z.infer<typeof Replay>>;
 export const Replay = z.looseObject({

@@ -1,16 +1,32 @@
 import { z } from 'zod';
+import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../contract/sending.js';
 import type { EventResult, Rejection } from '../protocol/messages.js';
 import {
   FLOW_KINDS,
   FLOW_STATES,
+  PARK_REASONS,
   type ParkAction,
   type ParkReason,
   type TimelineCode,
 } from '../protocol/vocabulary.js';
-import { at, type Json, word } from './json.js';
+import { at, type Json, limit, word } from './json.js';
 
 const kind = z.enum(FLOW_KINDS);
 const state = z.enum(FLOW_STATES);
+
+export function isReference(text: unknown): text is string {
+  return typeof text === 'string' && text.length <= MAX_CALLER_REFERENCE_LENGTH && REFERENCE_PATTERN.test(text);
+}
+
+/** Parameters of a path that names a flow. */
+export const FlowParams = z.object({
+  kind,
+  // Without the look-ahead of the grammar, which not every generator of clients supports.
+  reference: z
+    .string()
+    .refine(isReference)
+    .meta({ pattern: `^[A-Za-z0-9][A-Za-z0-9._:-]{0,${MAX_CALLER_REFERENCE_LENGTH - 1}}$` }),
+});
 
 /** An amount of money or of a token; `amount` is a decimal string, null if the request does not fix it. */
 export type TermsAmount = Json<z.infer<typeof TermsAmount>>;
@@ -170,6 +186,26 @@ const ListedFlow = z.object({
     .meta({ description: 'The order that waits for a second person.' }),
   contradicted: z.boolean().meta({ description: 'What came after it says otherwise: see the flow.' }),
 });
+
+export const FlowPageQuery = z
+  .strictObject({
+    kind: kind.optional(),
+    state: state.optional(),
+    reason: z.enum(PARK_REASONS).optional().meta({ description: 'Why it is parked.' }),
+    reference: z.string().refine(isReference, 'is not a reference').optional(),
+    /** @default 50, at most 500 */
+    limit: limit(50),
+    /** Continue after this page: its `next`. */
+    after: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,4000}$/, 'is not the "next" of a page')
+      .optional()
+      .meta({ description: '`next` of the page before.' }),
+  })
+  .refine(({ reason, state = 'parked' }) => reason === undefined || state === 'parked', {
+    path: ['reason'],
+    message: 'is of parked flows alone',
+  });
 
 export type FlowPage = Json<z.infer<typeof FlowPage>>;
 export const FlowPage = z.object({

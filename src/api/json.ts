@@ -19,3 +19,6 @@ export const at = () => z.iso.datetime();
  * generated clients would refuse new values of an enumeration.
  */
 export const word = <Word extends string>() => z.string() as unknown as z.ZodType<Word, Word>;
+
+/** Of a page: how many entries it has. */
+export const limit = (byDefault: number) => z.coerce.number<number>().int().min(1).max(500).default(byDefault);

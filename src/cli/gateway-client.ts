@@ -1,5 +1,5 @@
 import { DEVELOPMENT_TOKEN, isLoopback, readSecretFiles, readSettings, SettingsError } from '../config/index.js';
-import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../contract/sending.js';
+import { isReference } from '../api/flow.js';
 import { parseFlowId } from '../protocol/vocabulary.js';
 import { Towline } from '../sdk/index.js';
 import { gatewayUrl } from './wiring/gateway-url.js';
@@ -70,9 +70,7 @@ export const FLOW_ARGUMENT = 'kind/reference, such as bridge-transfer/order-1001
  * @throws CliError
  */
 export function flowArgument(text: string): string {
-  const { reference } = parseFlowId(text) ?? {};
-  const isReference = reference !== undefined && REFERENCE_PATTERN.test(reference);
-  if (isReference && reference.length <= MAX_CALLER_REFERENCE_LENGTH) return text;
+  if (isReference(parseFlowId(text)?.reference)) return text;
   throw new CliError(`"${text}" names no flow: write ${FLOW_ARGUMENT}.`);
 }
 

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import https from 'node:https';
-import { z } from 'zod';
+import { Refused } from '../api/refusal.js';
 import { systemClock } from '../clock.js';
 import { readRetryAfter } from '../readers/retry-after.js';
 import {
@@ -171,16 +171,7 @@ function httpRequest({ url, method, headers, body, signal }: HttpRequest): Promi
   });
 }
 
-const ErrorBody = z.object({
-  success: z.literal(false),
-  message: z.string(),
-  data: z
-    .object({
-      errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
-      actions: z.array(z.string()).optional(),
-    })
-    .optional(),
-});
+const ErrorBody = Refused.partial({ data: true });
 
 const SILENT = 'it does not say why.';
 

@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import { type FlowKind, parseFlowId } from '../protocol/vocabulary.js';
 import { REFERENCE_PATTERN } from '../contract/sending.js';
 import { createCalls, type CallOptions, type Calls } from './request.js';
@@ -11,9 +12,9 @@ import {
   type TowlineOptions,
 } from './options.js';
 import type { CallbacksJson, CallbackListJson, CallbackSecretsJson } from '../api/callbacks.js';
-import type { EventPage, Replay, ShownEvent } from '../api/events.js';
+import type { EventPage, Replay, ReplayBody, ShownEvent, WithdrawBody } from '../api/events.js';
 import type { FlowPage, Flow, ServiceAnswers } from '../api/flow.js';
-import type { CardToken, ClosedAs, ClosedClaims, ErasedFlow, GivenFlow, WhoAmI } from '../api/operations.js';
+import type { CardToken, ClosedClaims, CloseBody, ErasedFlow, GiveBody, GivenFlow, WhoAmI } from '../api/operations.js';
 import type { AuditPage } from '../api/audit.js';
 import {
   type AuditQuery,
@@ -158,16 +159,13 @@ export class Towline {
    */
   closeClaims(
     flowId: string,
-    { as, note, ...options }: CallOptions & { readonly as: ClosedAs; readonly note: string },
+    { as, note, ...options }: CallOptions & z.input<typeof CloseBody>,
   ): Promise<ClosedClaims> {
     return this.#calls.post(`${flowPath(flowId)}/close-claims`, textOf({ as, note }), options);
   }
 
   /** Gives a flow to another name, which sees and orders it from then on. Needs an admin's token. */
-  give(
-    flowId: string,
-    { to, note, ...options }: CallOptions & { readonly to: string; readonly note: string },
-  ): Promise<GivenFlow> {
+  give(flowId: string, { to, note, ...options }: CallOptions & z.input<typeof GiveBody>): Promise<GivenFlow> {
     return this.#calls.post(`${flowPath(flowId)}/give`, textOf({ to, note }), options);
   }
 
@@ -184,21 +182,13 @@ export class Towline {
   /**
    * Delivers an event again; `trust` vouches for it, `dryRun` only says what would happen. Needs an operator's token.
    */
-  replay(
-    id: string,
-    order: { trust?: boolean; dryRun?: boolean; flowId?: string; note?: string } = {},
-    options?: CallOptions,
-  ): Promise<Replay> {
+  replay(id: string, order: z.input<typeof ReplayBody> = {}, options?: CallOptions): Promise<Replay> {
     const path = `/events/${encodeURIComponent(id)}/replay`;
     return this.#calls.post(path, textOf(order), { ...options, isSafe: true });
   }
 
   /** Withdraws an order to vouch for an event that waits for a second person. @throws RefusedError if none does */
-  withdrawReplay(
-    id: string,
-    order: { flowId?: string; note?: string } = {},
-    options?: CallOptions,
-  ): Promise<ShownEvent> {
+  withdrawReplay(id: string, order: z.input<typeof WithdrawBody> = {}, options?: CallOptions): Promise<ShownEvent> {
     return this.#calls.post(`/events/${encodeURIComponent(id)}/withdraw`, textOf(order), options);
   }
 

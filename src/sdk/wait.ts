@@ -1,7 +1,11 @@
-import type { AuditKind } from '../protocol/audit.js';
-import type { FlowState, FlowKind, ParkReason } from '../protocol/vocabulary.js';
-import type { EventState } from '../api/events.js';
-import type { Flow } from '../api/flow.js';
+import type { z } from 'zod';
+import type { AuditPageQuery } from '../api/audit.js';
+import type { CallbackListQuery } from '../api/callbacks.js';
+import type { EventPageQuery } from '../api/events.js';
+import type { Flow, FlowPageQuery } from '../api/flow.js';
+import type { Json } from '../api/json.js';
+import type { ResolveBody } from '../api/orders.js';
+import type { FlowState } from '../protocol/vocabulary.js';
 import { type CallOptions, repeat, pause } from './request.js';
 
 export interface WaitOptions {
@@ -39,61 +43,15 @@ export async function waitUntil(
   }
 }
 
-export interface ListQuery {
-  readonly kind?: FlowKind | undefined;
-  readonly state?: FlowState | undefined;
-  /** Only flows that are parked for this reason. */
-  readonly reason?: ParkReason | undefined;
-  readonly reference?: string | undefined;
-  /** @default 50, at most 500 */
-  readonly limit?: number | undefined;
-  /** Continue after this page: its `next`. */
-  readonly after?: string | undefined;
-}
-
-export interface EventQuery {
-  readonly flowId?: string | undefined;
-  readonly state?: EventState | undefined;
-  /** Continue after this event: `next` of the previous page. */
-  readonly after?: string | undefined;
-  /** @default 50, at most 500 */
-  readonly limit?: number | undefined;
-}
-
-export interface AuditQuery {
-  readonly flowId?: string | undefined;
-  readonly actor?: string | undefined;
-  readonly kind?: AuditKind | undefined;
-  /** @default newest */
-  readonly order?: 'newest' | 'oldest' | undefined;
-  /** Continue after this entry: `next` of the previous page. */
-  readonly after?: number | undefined;
-  /** @default 50, at most 500 */
-  readonly limit?: number | undefined;
-}
-
-export interface CallbackQuery {
-  /** Those that could not be delivered, or all in progress. @default undelivered */
-  readonly state?: 'undelivered' | 'open' | undefined;
-  /** @default 50, at most 500 */
-  readonly limit?: number | undefined;
-}
+export type ListQuery = Json<z.input<typeof FlowPageQuery>>;
+export type CallbackQuery = Json<z.input<typeof CallbackListQuery>>;
+export type EventQuery = Json<z.input<typeof EventPageQuery>> & { readonly flowId?: string | undefined };
+export type AuditQuery = Omit<Json<z.input<typeof AuditPageQuery>>, 'flow'> & { readonly flowId?: string | undefined };
 
 export interface OrderOptions extends CallOptions {
   /** Why; kept with the flow. */
   readonly note?: string | undefined;
 }
 
-export interface ResolveOrder {
-  /** One of `parked.actions`. */
-  readonly action: string;
-  /** Why; kept with the flow. */
-  readonly note: string;
-  /**
-   * The event of a `trust-settlement`, `accept-event` or `dismiss-event`. @default the one that the flow parked for, if
-   * there is only one
-   */
-  readonly eventId?: string | undefined;
-  /** The new deadline of a `keep-waiting`: a time in UTC, such as `2026-12-01T12:00:00Z`, within 90 days. @default one more default deadline */
-  readonly until?: string | undefined;
-}
+/** `action`: one of `parked.actions`, which a newer gateway may have more of. */
+export type ResolveOrder = Omit<Json<z.input<typeof ResolveBody>>, 'action'> & { readonly action: string };

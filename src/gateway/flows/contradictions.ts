@@ -1,8 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { ContradictionList, Flow } from '../../api/flow.js';
+import { ContradictionList, Flow, FlowParams } from '../../api/flow.js';
+import { limit } from '../../api/json.js';
+import { AcknowledgeBody } from '../../api/orders.js';
 import { whoIs } from '../http/bearer-token.js';
-import { addressOf, FlowParams } from '../http/flow-path.js';
+import { addressOf } from '../http/flow-path.js';
 import { readCharged } from './charged-pages.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
@@ -10,15 +12,12 @@ import { shownFlow } from './address.js';
 import { contradictedJson, contradictionsJson } from './contradicted-json.js';
 import type { FlowOperationDeps } from './deps.js';
 import { flowJson } from './flow-json.js';
-import { note } from './orders.js';
 
 const ListQuery = z.strictObject({
   state: z.enum(['open', 'all']).default('open').meta({ description: '`open`: those that wait for a person.' }),
-  limit: z.coerce.number().int().min(1).max(500).default(100),
+  limit: limit(100),
   after: z.string().max(200).optional().meta({ description: '`next` of the page before.' }),
 });
-
-const AcknowledgeBody = z.strictObject({ note: note().min(1, 'must say why') });
 
 /** Flows that something contradicts, and the order of a person who has seen to it. */
 export function addContradictionRoutes(server: FastifyInstance, deps: FlowOperationDeps): void {

@@ -1,9 +1,8 @@
-import { z } from 'zod';
-import type { FlowPage, ListedFlow } from '../../api/flow.js';
+import type { z } from 'zod';
+import type { FlowPage, FlowPageQuery, ListedFlow } from '../../api/flow.js';
 import {
   flowIdOf,
   FLOW_KINDS,
-  FLOW_STATES,
   PARK_REASON_ATTRIBUTE,
   PARKED_SINCE_ATTRIBUTE,
   PARK_REASONS,
@@ -17,7 +16,6 @@ import type { Store } from '../../store/store.js';
 import { moneyIn, stateOf } from '../../temporal/flow-handle.js';
 import { listExecutions, type ListedExecution } from '../../temporal/flow-page.js';
 import { inTurns } from '../../in-turns.js';
-import { isReference } from '../http/flow-path.js';
 import type { Caller } from '../http/bearer-token.js';
 import { gatherPages } from './charged-pages.js';
 import { settledOwners } from './start.js';
@@ -26,25 +24,7 @@ import type { FlowOperationDeps } from './deps.js';
 import { isTerminated, viewOfTerminated } from './terminated-view.js';
 import { callWithin } from '../../temporal/call-within.js';
 
-export const ListQuery = z
-  .strictObject({
-    kind: z.enum(FLOW_KINDS).optional(),
-    state: z.enum(FLOW_STATES).optional(),
-    reason: z.enum(PARK_REASONS).optional().meta({ description: 'Why it is parked.' }),
-    reference: z.string().refine(isReference, 'is not a reference').optional(),
-    limit: z.coerce.number().int().min(1).max(500).default(50),
-    after: z
-      .string()
-      .regex(/^[A-Za-z0-9_-]{1,4000}$/, 'is not the "next" of a page')
-      .optional()
-      .meta({ description: '`next` of the page before.' }),
-  })
-  .refine(({ reason, state = 'parked' }) => reason === undefined || state === 'parked', {
-    path: ['reason'],
-    message: 'is of parked flows alone',
-  });
-
-type ListQuery = z.infer<typeof ListQuery>;
+type ListQuery = z.infer<typeof FlowPageQuery>;
 
 const LIST_WITHIN_MS = 10_000;
 /** Of one list: each terminated flow is a question to Temporal, and reads of the store. */

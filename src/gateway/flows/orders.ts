@@ -1,11 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { untilProblem } from '../../protocol/until.js';
 import { APPROVE_QUOTE } from '../../protocol/four-eyes.js';
-import { Flow, type FlowWithMoney } from '../../api/flow.js';
-import { EVERY_PARK_ACTION, type ParkAction, UPDATES } from '../../protocol/vocabulary.js';
+import { Flow, type FlowWithMoney, FlowParams } from '../../api/flow.js';
+import { CancelBody, PayBody, RefundInvoiceBody, ResolveBody } from '../../api/orders.js';
+import { type ParkAction, UPDATES } from '../../protocol/vocabulary.js';
 import { asOrder, type Caller, whoIs } from '../http/bearer-token.js';
-import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
+import { addressOf, type FlowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
 import { shownFlow } from './address.js';
@@ -15,36 +16,6 @@ import { giveOrder, notNow, recordingRefusals } from './give-order.js';
 import { resume } from './resume.js';
 import { isTerminated } from './terminated-view.js';
 import { topicOf, withdrawProposal } from './second-person.js';
-
-/** Shown on terminals, so control characters are refused. */
-export const note = () =>
-  z
-    .string()
-    .max(1_000)
-    .refine((text) => !/(?![\n\t])\p{Cc}/u.test(text), 'must have no control characters but line breaks and tabs');
-const CancelBody = z.strictObject({ note: note().optional() });
-const ResolveBody = z.strictObject({
-  action: z.enum(EVERY_PARK_ACTION, `must be one of ${EVERY_PARK_ACTION.join(', ')}`),
-  note: note().min(1, 'must say why'),
-  eventId: z
-    .string()
-    .regex(/^[\w.-]{1,80}$/, 'is not an event id')
-    .optional(),
-  // The flow checks it once more, against its own clock.
-  until: z
-    .string()
-    .max(40)
-    .meta({
-      description: 'The new deadline of a `keep-waiting`, in UTC, such as 2026-12-01T12:00:00Z; within 90 days.',
-    })
-    .optional(),
-});
-const PayBody = z.strictObject({
-  mobileMoney: z.unknown().refine((value) => value !== undefined, 'must say who pays'),
-  amount: z.unknown().optional(),
-  currency: z.unknown().optional(),
-});
-const RefundInvoiceBody = z.strictObject({ invoice: z.string().min(1).max(4_000) });
 
 const order = {
   method: 'POST',

@@ -1,9 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { Flow, FlowPage, ProposalList, type ServiceAnswer, ServiceAnswers } from '../../api/flow.js';
+import {
+  Flow,
+  FlowPage,
+  FlowPageQuery,
+  FlowParams,
+  ProposalList,
+  type ServiceAnswer,
+  ServiceAnswers,
+} from '../../api/flow.js';
+import { limit } from '../../api/json.js';
 import type { Claim } from '../../store/claim.js';
 import type { Asker } from '../../temporal/questions.js';
-import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
+import { addressOf, type FlowAddress } from '../http/flow-path.js';
 import { whenAnswered } from '../http/places.js';
 import { readCharged } from './charged-pages.js';
 import { Refusal } from '../http/refusal.js';
@@ -12,12 +21,12 @@ import { shownFlow, withoutOwnCallbacks } from './address.js';
 import { addContradictionRoutes } from './contradictions.js';
 import type { FlowOperationDeps } from './deps.js';
 import { flowJson } from './flow-json.js';
-import { listFlows, ListQuery } from './list.js';
+import { listFlows } from './list.js';
 import { addOrderRoutes } from './orders.js';
 import { addStartRoutes } from './start.js';
 
 const ProposalsQuery = z.strictObject({
-  limit: z.coerce.number().int().min(1).max(500).default(100),
+  limit: limit(100),
   after: z.string().max(80).optional().meta({ description: '`next` of the page before.' }),
 });
 
@@ -36,7 +45,7 @@ export async function flows(server: FastifyInstance, deps: FlowOperationDeps): P
     operationId: 'listFlows',
     summary: 'Lists flows, newest first.',
     description: 'Lags behind by a second or so.',
-    query: ListQuery,
+    query: FlowPageQuery,
     answers: { 200: { says: 'Flows.', schema: { FlowList: FlowPage } } },
     handler: ({ caller, query }) => listFlows(deps, caller, query),
   });

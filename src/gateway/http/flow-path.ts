@@ -1,7 +1,7 @@
-import { z } from 'zod';
-import { MAX_CALLER_REFERENCE_LENGTH, REFERENCE_PATTERN } from '../../contract/sending.js';
-import { flowIdOf, FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
+import type { z } from 'zod';
+import { type FlowParams, isReference } from '../../api/flow.js';
 import type { MemberError } from '../../api/refusal.js';
+import { flowIdOf, FLOW_KINDS, type FlowKind } from '../../protocol/vocabulary.js';
 import { Refusal } from './refusal.js';
 
 export interface FlowAddress {
@@ -17,21 +17,7 @@ export function flowAddress(kind: unknown, reference: unknown): FlowAddress | un
   return { kind: known, reference, flowId: flowIdOf(known, reference) };
 }
 
-export function isReference(text: unknown): text is string {
-  return typeof text === 'string' && text.length <= MAX_CALLER_REFERENCE_LENGTH && REFERENCE_PATTERN.test(text);
-}
-
 export const NO_SUCH_KIND = `There is no flow of this kind. This version has: ${FLOW_KINDS.join(', ')}.`;
-
-/** Parameters of a path that names a flow. */
-export const FlowParams = z.object({
-  kind: z.enum(FLOW_KINDS),
-  // Without the look-ahead of the grammar, which not every generator of clients supports.
-  reference: z
-    .string()
-    .refine(isReference)
-    .meta({ pattern: `^[A-Za-z0-9][A-Za-z0-9._:-]{0,${MAX_CALLER_REFERENCE_LENGTH - 1}}$` }),
-});
 
 /** The flow that a path names. */
 export const addressOf = ({ kind, reference }: z.output<typeof FlowParams>): FlowAddress => ({

@@ -1,19 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
-import { AuditPage } from '../../api/audit.js';
-import { AUDIT_KINDS } from '../../protocol/audit.js';
+import { AuditPage, AuditPageQuery } from '../../api/audit.js';
 import type { Store } from '../../store/store.js';
 import { readCharged, type TakePages } from '../flows/charged-pages.js';
 import { addRoute } from '../http/route.js';
-
-const Query = z.strictObject({
-  flow: z.string().max(200).optional().meta({ description: 'A flow id, `{kind}/{reference}`.' }),
-  actor: z.string().max(300).optional(),
-  kind: z.enum(AUDIT_KINDS).optional(),
-  order: z.enum(['newest', 'oldest']).default('newest'),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-  after: z.coerce.number().int().min(0).optional(),
-});
 
 /** `GET /audit`: the audit log, page by page. */
 export function addAuditRoute(
@@ -28,7 +17,7 @@ export function addAuditRoute(
     tag: 'operations',
     summary: 'Lists the audit log: who started, ordered, was refused, decoded and read what.',
     permission: 'read-audit',
-    query: Query,
+    query: AuditPageQuery,
     answers: { 200: { says: 'Entries.', schema: { AuditList: AuditPage } } },
     handler: async ({ caller, query: { flow, order, limit, ...rest } }) => {
       const entries = await readCharged(takePage, caller.name, limit, () =>

@@ -14,22 +14,24 @@ import { parseFlowId } from '../../protocol/vocabulary.js';
 import {
   type CallbackJson,
   CallbackListJson,
+  CallbackListQuery,
   CallbackSecretsJson,
   CallbacksJson,
   type DeliveredJson,
   type ListedCallbacksJson,
 } from '../../api/callbacks.js';
+import { FlowParams } from '../../api/flow.js';
+import { NAME, NAME_RULE } from '../../api/operations.js';
 import type { Store } from '../../store/store.js';
 import { OF_NO_NAME, secretsOfName } from '../../callbacks/index.js';
 import type { Readings } from '../flows/readings.js';
 import { asOrder, type Caller, whoIs } from '../http/bearer-token.js';
-import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
+import { addressOf, type FlowAddress } from '../http/flow-path.js';
 import { mayOrder } from '../http/may-order.js';
 import type { Owners } from '../http/owners.js';
 import type { TakePages } from '../flows/charged-pages.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
-import { NAME, NAME_RULE } from './ownership.js';
 import { remembered } from './remembered.js';
 import type { CallbackFailure, Notification } from '../../protocol/callbacks.js';
 
@@ -49,11 +51,6 @@ export interface CallbackRoutesDeps {
 
 /** Each search for them costs Temporal up to 200 descriptions. */
 const CIRCUITS_KNOWN_FOR_MS = 5_000;
-
-const ListQuery = z.strictObject({
-  state: z.enum(['undelivered', 'open']).default('undelivered'),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-});
 
 const SecretQuery = z.strictObject({
   name: z
@@ -97,7 +94,7 @@ export function addCallbackRoutes(server: FastifyInstance, deps: CallbackRoutesD
     summary:
       'Lists flows whose callbacks could not be delivered, or are being delivered, and receivers that do not answer.',
     permission: 'view',
-    query: ListQuery,
+    query: CallbackListQuery,
     answers: { 200: { says: 'Flows, newest first.', schema: { CallbackList: CallbackListJson } } },
     handler: async ({ caller, query: { state, limit } }) => {
       // The receivers without an answer are those of all callers.

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 import { eventIdOf } from '../../flows/event-of-row.js';
 import { moneyOperationsOf } from '../../flows/index.js';
 import { endingsOf, settleWindowMs } from '../../protocol/decisions.js';
 import { NEVER_RESERVED } from '../../protocol/fingerprint.js';
-import { CLOSED_AS, type ClosedAs, ClosedClaims } from '../../api/operations.js';
+import { FlowParams } from '../../api/flow.js';
+import { CloseBody, type ClosedAs, ClosedClaims } from '../../api/operations.js';
 import { NOT_CLOSED, orderRefusal } from '../../protocol/legal-orders.js';
 import { parkedMatterId } from '../../protocol/matters.js';
 import { classifyOfAnyKind, wordsThat, type Meaning } from '../../protocol/statuses.js';
@@ -14,17 +14,11 @@ import { FIRST_EPOCH } from '../../store/deployment.js';
 import { viewOf } from '../../temporal/flow-handle.js';
 import type { FlowOperationDeps } from '../flows/deps.js';
 import { recordingRefusals } from '../flows/give-order.js';
-import { note } from '../flows/orders.js';
 import { isTerminated, MARK_OF, trustedEvents } from '../flows/terminated-view.js';
 import { whoIs } from '../http/bearer-token.js';
-import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
+import { addressOf, type FlowAddress } from '../http/flow-path.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
-
-const CloseBody = z.strictObject({
-  as: z.enum(CLOSED_AS, `must be one of ${CLOSED_AS.join(', ')}`),
-  note: note().min(1, 'must say why'),
-});
 
 /** `POST …/close-claims`: of a flow that Temporal does not run any more, and that nothing else can end. */
 export function addCloseClaimsRoute(server: FastifyInstance, deps: FlowOperationDeps): void {

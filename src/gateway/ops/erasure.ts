@@ -1,18 +1,15 @@
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
-import { ErasedFlow } from '../../api/operations.js';
+import { FlowParams } from '../../api/flow.js';
+import { EraseBody, ErasedFlow } from '../../api/operations.js';
 import { NO_LAST_WORDS } from '../../store/claim.js';
 import { viewOf } from '../../temporal/flow-handle.js';
 import type { FlowOperationDeps } from '../flows/deps.js';
 import { recordingRefusals } from '../flows/give-order.js';
-import { note } from '../flows/orders.js';
 import { resolvedView } from '../flows/terminated-view.js';
 import { whoIs } from '../http/bearer-token.js';
-import { addressOf, type FlowAddress, FlowParams } from '../http/flow-path.js';
+import { addressOf, type FlowAddress } from '../http/flow-path.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
-
-const EraseBody = z.strictObject({ note: note().optional() });
 
 /** `POST …/erase`: what persons and the service said about a flow that has ended. */
 export function addEraseRoute(server: FastifyInstance, deps: FlowOperationDeps): void {

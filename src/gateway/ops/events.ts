@@ -1,21 +1,22 @@
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Logger } from 'pino';
 import type { Store } from '../../store/store.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
-import { EventPage, ShownEvent } from '../../api/events.js';
+import { EventPage, EventPageQuery, EventParams, ShownEvent } from '../../api/events.js';
+import { FlowParams } from '../../api/flow.js';
 import type { Settings } from '../../config/settings-shape.js';
 import type { Readings } from '../flows/readings.js';
 import { proposedOrder } from '../flows/second-person.js';
 import type { Dispatcher } from '../dispatch/dispatcher.js';
 import type { Caller } from '../http/bearer-token.js';
-import { addressOf, FlowParams } from '../http/flow-path.js';
+import { addressOf } from '../http/flow-path.js';
 import type { Budget } from '../flows/budget.js';
 import { gatherPages, readCharged, ROWS_OF_A_PAGE, type TakePages } from '../flows/charged-pages.js';
 import type { Owners } from '../http/owners.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
-import { INBOX_STATES, type InboxRow } from '../../protocol/events.js';
+import type { InboxRow } from '../../protocol/events.js';
 
 export interface EventRoutesDeps {
   readonly store: Store;
@@ -30,15 +31,8 @@ export interface EventRoutesDeps {
   readonly logger: Logger;
 }
 
-const EVENT_ID = /^[A-Za-z0-9_.-]{1,80}$/;
-export const EventParams = z.object({ id: z.string().regex(EVENT_ID) });
+type PageQuery = z.infer<typeof EventPageQuery>;
 
-const PageQuery = z.strictObject({
-  state: z.enum(INBOX_STATES).optional(),
-  after: z.string().regex(EVENT_ID, 'is not an event id').optional(),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
-});
-type PageQuery = z.infer<typeof PageQuery>;
 /** The inbox, for people: what arrived, its state, and the order to deliver it again. */
 export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {
   const { owners } = deps;
@@ -70,7 +64,7 @@ export function addEventRoutes(server: FastifyInstance, deps: EventRoutesDeps): 
     method: 'GET',
     tag: 'events',
     permission: 'view',
-    query: PageQuery,
+    query: EventPageQuery,
     answers: { 200: { says: 'Events, without their bodies.', schema: { EventList: EventPage } } },
   } as const;
 

@@ -1,22 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
-import { GivenFlow } from '../../api/operations.js';
+import { FlowParams } from '../../api/flow.js';
+import { GiveBody, GivenFlow } from '../../api/operations.js';
 import type { FlowOperationDeps } from '../flows/deps.js';
-import { note } from '../flows/orders.js';
 import { whoIs } from '../http/bearer-token.js';
-import { addressOf, FlowParams } from '../http/flow-path.js';
+import { addressOf } from '../http/flow-path.js';
 import { noSuchFlow } from '../http/owners.js';
 import { addRoute } from '../http/route.js';
-
-/** As actors are recorded: of a gateway token, or `oidc:` and the name that the issuer gives a person. */
-export const NAME = /^([A-Za-z0-9._-]{1,64}|oidc:[\x21-\x7e]{1,255})$/;
-
-export const NAME_RULE = 'must be the name of a gateway token, or "oidc:" and the name of a person of the issuer';
-
-const GiveBody = z.strictObject({
-  to: z.string().regex(NAME, NAME_RULE),
-  note: note().min(1, 'must say why'),
-});
 
 /** `POST …/give`: a flow belongs to the name that started it, until an admin gives it to another one. */
 export function addGiveRoute(

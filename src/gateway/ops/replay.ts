@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
-import { Replay, ShownEvent } from '../../api/events.js';
+import { EventParams, Replay, ReplayBody, ShownEvent, WithdrawBody } from '../../api/events.js';
 import { eventOfRow, otherReference } from '../../flows/event-of-row.js';
 import { flowOf } from '../../flows/index.js';
 import { TRUST_EVENT } from '../../protocol/four-eyes.js';
@@ -10,28 +9,14 @@ import { type FlowState, parseFlowId } from '../../protocol/vocabulary.js';
 import type { Proposal } from '../../store/proposal.js';
 import type { FlowReader } from '../../temporal/flow-handle.js';
 import { recordingRefusals } from '../flows/give-order.js';
-import { note } from '../flows/orders.js';
 import { secondPerson, withdrawProposal } from '../flows/second-person.js';
 import { whoIs } from '../http/bearer-token.js';
-import { flowAddress } from '../http/flow-path.js';
 import { mayOrder } from '../http/may-order.js';
 import { Refusal } from '../http/refusal.js';
 import { addRoute } from '../http/route.js';
-import { eventJson, eventOf, EventParams, type EventRoutesDeps, toTrust } from './events.js';
+import { eventJson, eventOf, type EventRoutesDeps, toTrust } from './events.js';
 
 const SECOND = 'Once a second person orders the same:';
-
-const ReplayBody = z.strictObject({
-  trust: z.boolean().default(false),
-  dryRun: z.boolean().default(false),
-  note: note().optional().meta({ description: 'The reason; kept in the audit log.' }),
-  flowId: z
-    .string()
-    .refine(isFlowId, 'is not a flow id: {kind}/{reference}')
-    .meta({ description: 'The flow of an event that names none.' })
-    .optional(),
-});
-const WithdrawBody = ReplayBody.pick({ note: true, flowId: true });
 
 /** The orders to deliver an event again, and to vouch for it. */
 export function addReplayRoutes(server: FastifyInstance, deps: EventRoutesDeps): void {
@@ -117,12 +102,6 @@ function noBody({ unreadable, isBroken }: Pick<InboxRow, 'unreadable' | 'isBroke
     : 'Give this gateway that key in PAYLOAD_KEYS, then replay the event.';
   const why = `This event cannot be opened (${unreadable}). ${remedy}`;
   return new Refusal(409, why, { code: isBroken ? 'event_damaged' : 'event_unreadable' });
-}
-
-/** Whether a text is the id of a flow that may be. */
-function isFlowId(text: string): boolean {
-  const flow = parseFlowId(text);
-  return flow !== undefined && flowAddress(flow.kind, flow.reference) !== undefined;
 }
 
 /**

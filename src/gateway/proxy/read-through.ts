@@ -15,7 +15,7 @@ import { type FlowFacts, viewOf } from '../../temporal/flow-handle.js';
 import { resolvedView, isTerminated } from '../flows/terminated-view.js';
 import type { Reading } from '../flows/readings.js';
 import type { Caller } from '../http/bearer-token.js';
-import { isReference } from '../http/flow-path.js';
+import { isReference } from '../../api/flow.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import { bytesWithoutOwnCallbacks } from '../flows/address.js';
 import type { ProxyDeps } from './deps.js';

@@ -7,7 +7,7 @@ import { OtherRequestError, startFlow, type Starter } from '../../temporal/start
 import { operations, type MoneyOperationName } from '../../contract/index.js';
 import { recordingStart } from '../flows/start.js';
 import type { Caller } from '../http/bearer-token.js';
-import { isReference } from '../http/flow-path.js';
+import { isReference } from '../../api/flow.js';
 import { Refusal, RETRY_AFTER_SECONDS } from '../http/refusal.js';
 import type { ProxyDeps } from './deps.js';
 import { answerByState, answerOfClaim, answerOfFlow, claimOf, otherRequest } from './known-answer.js';

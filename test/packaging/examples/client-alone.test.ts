@@ -71,9 +71,12 @@ describe('the client that a backend imports', () => {
       out: 'UnreachableError\nCallbackError\n',
       packages: PACKAGES,
       own: [
+        'src/api/refusal.js',
         'src/clock.js',
         'src/contract/sending.js',
+        'src/protocol/causes.js',
         'src/protocol/loopback.js',
+        'src/protocol/refusals.js',
         'src/protocol/vocabulary.js',
         'src/readers/http-date.js',
         'src/readers/retry-after.js',
