@@ -10,7 +10,7 @@ import {
   NoCallbackSecretError,
   receiverOf,
 } from '../src/callbacks/index.js';
-import { isoTime, systemClock } from '../src/clock.js';
+import { growingPauseMs, isoTime, systemClock } from '../src/clock.js';
 import { retryAfterMs } from '../src/service-client/retry-after.js';
 import type { ActivityDeps } from './deps.js';
 import { storing } from './failures.js';
@@ -86,7 +86,8 @@ export function createCallbackActivities(deps: ActivityDeps) {
           const circuit = sinceMs === undefined ? null : { origin, since: new Date(sinceMs).toISOString() };
           const failure = { problem: problemOf(error), httpStatus: null, attempt, at: isoTime(clock), circuit };
           if (!(error instanceof HeldBackError)) throw notDelivered(failure, isLast || isRuledOut(error, deps, url));
-          const afterMs = pauseMs(HELD_BACK_MS[error.because], HELD_BACK_MOST_MS[error.because], attempt) * timeScale;
+          const afterMs =
+            growingPauseMs(HELD_BACK_MS[error.because], HELD_BACK_MOST_MS[error.because], attempt - 1) * timeScale;
           throw notDelivered(failure, isLast, afterMs);
         });
       const { httpStatus } = answer;
@@ -105,7 +106,7 @@ export function createCallbackActivities(deps: ActivityDeps) {
         circuit: null,
       };
       // A receiver may ask for a longer pause, but not for more attempts.
-      const leastMs = pauseMs(CALLBACK_PAUSE_MS, CALLBACK_PAUSE_MOST_MS, attempt);
+      const leastMs = growingPauseMs(CALLBACK_PAUSE_MS, CALLBACK_PAUSE_MOST_MS, attempt - 1);
       const afterMs = hintMs === undefined ? undefined : Math.max(hintMs, leastMs) * timeScale;
       throw notDelivered(failure, isLast || httpStatus === GONE, afterMs);
     },
@@ -137,10 +138,6 @@ const openCircuits = () =>
     undefined,
     'Origins that did not answer callbacks, and are tried by one at a time',
   );
-
-/** After that attempt, counted from 1. */
-const pauseMs = (firstMs: number, mostMs: number, attempt: number): number =>
-  Math.min(mostMs, firstMs * 2 ** (attempt - 1));
 
 function send(sender: CallbackSender | undefined, owner: string | undefined, { url, notification }: CallbackTarget) {
   if (sender === undefined) return Promise.reject(new NoCallbackSecretError());

@@ -25,6 +25,10 @@ export const pause = (clock: Clock, ms: number): Promise<void> =>
     clock.after(ms, resolve);
   });
 
+/** The pause before a retry: twice as long as the one before, up to a limit. @param retries that were made before */
+export const growingPauseMs = (firstMs: number, mostMs: number, retries: number): number =>
+  Math.min(mostMs, firstMs * 2 ** retries);
+
 /** Runs `work` repeatedly, this many milliseconds apart; the returned function stops that. */
 export function every(clock: Clock, ms: number, work: () => void): () => void {
   const turn = (): void => {

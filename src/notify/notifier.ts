@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Resolve } from '../callbacks/index.js';
-import { type Clock, createRounds, pause, systemClock } from '../clock.js';
+import { type Clock, createRounds, growingPauseMs, pause, systemClock } from '../clock.js';
 import type { NotifyTarget } from '../config/notify-urls.js';
 import { inTurns } from '../in-turns.js';
 import { isLasting } from '../protocol/matters.js';
@@ -240,7 +240,7 @@ export function createNotifier(deps: NotifyDeps): Notifier {
       return true;
     }
     receiver.failures += 1;
-    const pauseMs = Math.min(PAUSE_MOST_MS, PAUSE_MS * 2 ** (receiver.failures - 1));
+    const pauseMs = growingPauseMs(PAUSE_MS, PAUSE_MOST_MS, receiver.failures - 1);
     receiver.pausedUntilMs = clock.monotonicMs() + pauseMs;
     log.warn({ ...about, problem, againInMs: pauseMs }, 'people could not be notified; trying again');
     return false;

@@ -1,7 +1,7 @@
 import http from 'node:http';
 import https from 'node:https';
 import { Refused } from '../api/refusal.js';
-import { systemClock } from '../clock.js';
+import { growingPauseMs, systemClock } from '../clock.js';
 import { readRetryAfter } from '../readers/retry-after.js';
 import {
   type TowlineError,
@@ -230,7 +230,7 @@ function mayHelp(error: unknown, isSafe: boolean): boolean {
 
 /** Doubles, up to a limit, with a random half of it, so that callers do not all come back at once. */
 function pauseAfter(tries: number, error: unknown): number {
-  const fullMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries);
+  const fullMs = growingPauseMs(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, tries);
   const hintMs = error instanceof UnavailableError ? (error.retryAfterMs ?? 0) : 0;
   return Math.max(hintMs, fullMs * (0.5 + Math.random() / 2));
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { queueState } from '../../temporal/pollers.js';
 import type { Child } from './child.js';
+import { growingPauseMs } from '../../clock.js';
 import { callWithin } from '../../temporal/call-within.js';
 
 export interface Supervised {
@@ -47,7 +48,7 @@ export function supervise({ name, start, say, untilItWorks }: SuperviseOptions):
       if (stopping.signal.aborted || !wasReady) return;
       gate.close();
       deaths = performance.now() - bornAtMs > STABLE_MS ? 1 : deaths + 1;
-      const delayMs = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (deaths - 1));
+      const delayMs = growingPauseMs(FIRST_DELAY_MS, LONGEST_DELAY_MS, deaths - 1);
       const soon = delayMs < 1_000 ? '' : ` in ${delayMs / 1_000} s`;
       const which = child.pid === 0 ? '' : ` (process ${child.pid})`;
       say(`the ${name}${which} ended unexpectedly (${how}): starting it again${soon}`);

@@ -1,25 +1,24 @@
+import { growingPauseMs } from '../../clock.js';
+
 /** A larger signal would be a large history event. A flow takes 10,001 events in 201 signals. */
 export const EVENTS_PER_SIGNAL = 50;
 
 /** How long the dispatcher and the settler wait. One file, so that the figures can be compared. */
 
-const doubled = (firstMs: number, times: number, mostMs: number): number =>
-  Math.min(mostMs, firstMs * 2 ** Math.min(times, 20));
-
 /** The flow has a signal that it has not seen: events that come meanwhile are sent with the next one. */
-export const untilSignalSeen = (deferrals: number): number => doubled(50, deferrals, 5_000);
+export const untilSignalSeen = (deferrals: number): number => growingPauseMs(50, 5_000, deferrals);
 
 /** Temporal cannot be reached: short, so that a backlog drains soon after. */
-export const untilTemporalAnswers = (failures: number): number => doubled(250, failures, 4_000);
+export const untilTemporalAnswers = (failures: number): number => growingPauseMs(250, 4_000, failures);
 
 /** A flow that cannot yet say the state of its events. */
-export const untilNextLook = (looks: number): number => doubled(2_000, looks, 60_000);
+export const untilNextLook = (looks: number): number => growingPauseMs(2_000, 60_000, looks);
 
 /** An event that cannot be decrypted: a gateway that gets its key finds it soon. */
 export const UNTIL_KEY_COMES_MS = 10_000;
 
 /** Temporal answers, but refuses this one flow's signal. */
-export const untilFlowHeals = (deferrals: number): number => doubled(1_000, deferrals, 60_000);
+export const untilFlowHeals = (deferrals: number): number => growingPauseMs(1_000, 60_000, deferrals);
 
 /**
  * Flows that were signalled and have not yet been seen to take the signal. The first signal to a quiet flow is sent at
