@@ -34,11 +34,8 @@ export const AuditPageQuery = z.strictObject({
   flow: z.string().max(200).optional().meta({ description: 'A flow id, `{kind}/{reference}`.' }),
   actor: z.string().max(300).optional(),
   kind: z.enum(AUDIT_KINDS).optional(),
-  /** @default newest */
   order: z.enum(['newest', 'oldest']).default('newest'),
-  /** @default 50, at most 500 */
   limit: limit(50),
-  /** Continue after this entry: `next` of the previous page. */
   after: z.coerce.number<number>().int().min(0).optional(),
 });
 

@@ -49,9 +49,7 @@ export const CallbacksJson = z.object({
 });
 
 export const CallbackListQuery = z.strictObject({
-  /** Those that could not be delivered, or all in progress. @default undelivered */
   state: z.enum(['undelivered', 'open']).default('undelivered'),
-  /** @default 50, at most 500 */
   limit: limit(50),
 });
 

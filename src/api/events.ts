@@ -37,9 +37,7 @@ export const ShownEvent = z.looseObject({
 
 export const EventPageQuery = z.strictObject({
   state: z.enum(INBOX_STATES).optional(),
-  /** Continue after this event: `next` of the previous page. */
   after: z.string().regex(EVENT_ID, 'is not an event id').optional(),
-  /** @default 50, at most 500 */
   limit: limit(50),
 });
 

@@ -193,9 +193,7 @@ export const FlowPageQuery = z
     state: state.optional(),
     reason: z.enum(PARK_REASONS).optional().meta({ description: 'Why it is parked.' }),
     reference: z.string().refine(isReference, 'is not a reference').optional(),
-    /** @default 50, at most 500 */
     limit: limit(50),
-    /** Continue after this page: its `next`. */
     after: z
       .string()
       .regex(/^[A-Za-z0-9_-]{1,4000}$/, 'is not the "next" of a page')

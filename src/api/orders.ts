@@ -11,22 +11,13 @@ export const note = () =>
 export const CancelBody = z.strictObject({ note: note().optional() });
 
 export const ResolveBody = z.strictObject({
-  /** One of `parked.actions`. */
   action: z.enum(EVERY_PARK_ACTION, `must be one of ${EVERY_PARK_ACTION.join(', ')}`),
-  /** Why; kept with the flow. */
   note: note().min(1, 'must say why'),
-  /**
-   * The event of a `trust-settlement`, `accept-event` or `dismiss-event`. @default the one that the flow parked for, if
-   * there is only one
-   */
   eventId: z
     .string()
     .regex(/^[\w.-]{1,80}$/, 'is not an event id')
     .optional(),
-  /**
-   * The new deadline of a `keep-waiting`: a time in UTC, such as `2026-12-01T12:00:00Z`, within 90 days, which the flow
-   * checks by its own clock. @default one more default deadline
-   */
+  // The flow checks it once more, against its own clock.
   until: z
     .string()
     .max(40)

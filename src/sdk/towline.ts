@@ -125,12 +125,12 @@ export class Towline {
     return this.#order(flowId, 'resolve', order, options);
   }
 
-  /** Withdraws an order that waits for a second person. @throws RefusedError if none does */
   /** A person has seen to what contradicts the flow's end. */
   acknowledge(flowId: string, { note, ...options }: OrderOptions & { readonly note: string }): Promise<Flow> {
     return this.#order(flowId, 'acknowledge', { note }, options);
   }
 
+  /** Withdraws an order that waits for a second person. @throws RefusedError if none does */
   withdraw(flowId: string, { note, ...options }: OrderOptions = {}): Promise<Flow> {
     return this.#order(flowId, 'withdraw', { note }, options);
   }

@@ -43,9 +43,22 @@ export async function waitUntil(
   }
 }
 
+/**
+ * `reason`: only flows that are parked for it. `limit`: 50 if it is not given, at most 500. `after`: `next` of the page
+ * before.
+ */
 export type ListQuery = Json<z.input<typeof FlowPageQuery>>;
+/**
+ * `state`: those that could not be delivered (`undelivered`, the default), or all in progress. `limit`: 50 if it is not
+ * given, at most 500.
+ */
 export type CallbackQuery = Json<z.input<typeof CallbackListQuery>>;
+/** `limit`: 50 if it is not given, at most 500. `after`: the id of an event, `next` of the page before. */
 export type EventQuery = Json<z.input<typeof EventPageQuery>> & { readonly flowId?: string | undefined };
+/**
+ * `order`: `newest` first if it is not given. `limit`: 50 if it is not given, at most 500. `after`: `next` of the page
+ * before.
+ */
 export type AuditQuery = Omit<Json<z.input<typeof AuditPageQuery>>, 'flow'> & { readonly flowId?: string | undefined };
 
 export interface OrderOptions extends CallOptions {
@@ -53,5 +66,10 @@ export interface OrderOptions extends CallOptions {
   readonly note?: string | undefined;
 }
 
-/** `action`: one of `parked.actions`, which a newer gateway may have more of. */
+/**
+ * `action`: one of `parked.actions`, of which a newer gateway may have more. `note`: why; kept with the flow. `eventId`: of
+ * a `trust-settlement`, `accept-event` or `dismiss-event`, if the flow parked for more than one event. `until`: the new
+ * deadline of a `keep-waiting`, a time in UTC such as `2026-12-01T12:00:00Z`, within 90 days; one more default deadline if
+ * it is not given.
+ */
 export type ResolveOrder = Omit<Json<z.input<typeof ResolveBody>>, 'action'> & { readonly action: string };
