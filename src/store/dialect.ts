@@ -1,6 +1,13 @@
 import type { Dialect } from './sql-connection.js';
 
 export const LIBSQL: Dialect = {
+  name: 'libsql',
+  ddl: (statement) =>
+    statement
+      .replaceAll('BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY', 'INTEGER PRIMARY KEY AUTOINCREMENT')
+      .replaceAll(/\bBIGINT\b/g, 'INTEGER')
+      .replaceAll(/\bBYTEA\b/g, 'BLOB')
+      .replace(/^CREATE TABLE .*\)$/s, '$& STRICT'),
   elements: 'json_each',
   idsAsJson: 'json_group_array(id)',
   // The second one is a retry of a receipt that was committed, though its caller got another answer.
@@ -22,6 +29,8 @@ export const LIBSQL: Dialect = {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export const POSTGRES: Dialect = {
+  name: 'postgres',
+  ddl: (statement) => statement,
   elements: 'json_array_elements_text',
   idsAsJson: 'json_agg(id ORDER BY seq)::text',
   // The unique content index is checked first: a retry, which violates both, ends here.

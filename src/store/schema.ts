@@ -1,10 +1,13 @@
-import { integer, turnOf, type SqlConnection } from './sql-connection.js';
+import { integer, turnOf, type Dialect, type SqlConnection } from './sql-connection.js';
 import { StoreRequestError, StoreTooNewError, StoreTooOldError } from './store-errors.js';
+
+/** Of both databases, with the types of Postgres; or of each of them. */
+type Ddl = string | Readonly<Record<Dialect['name'], readonly string[]>>;
 
 /** One change of the tables. Released ones never change: append. */
 export interface Migration {
   /** Statements of one transaction, short: long work goes into `indexes`, or into the code of the new build. */
-  readonly steps: readonly string[];
+  readonly steps: readonly Ddl[];
   /**
    * Name → the text after `CREATE INDEX name`. Built while others write, if the database can; no statement may need it.
    */
@@ -79,7 +82,7 @@ export async function migrate(db: SqlConnection, { migrations }: Schema): Promis
     if (index < version) continue;
     const indexes = Object.entries(migration.indexes ?? {}).map(([name, what]) => `CREATE INDEX ${name} ${what}`);
     try {
-      await write([markOf(index + 1, migration), ...migration.steps, ...indexes]);
+      await write([...statementsOf(index + 1, migration, db.dialect), ...indexes]);
     } catch (error) {
       // The mark was there already: another process was faster, and its migration is committed.
       if (!(error instanceof StoreRequestError && db.dialect.isConflict(error.code))) throw error;
@@ -88,5 +91,12 @@ export async function migrate(db: SqlConnection, { migrations }: Schema): Promis
   return Math.max(version, migrations.length);
 }
 
-export const markOf = (version: number, { usableFrom }: Migration): string =>
-  `INSERT INTO migrations (version, usable_from) VALUES (${version}, ${usableFrom})`;
+/** Those of its transaction; the first one marks it as made. */
+export const statementsOf = (
+  version: number,
+  { usableFrom, steps }: Migration,
+  dialect: Dialect,
+): readonly string[] => [
+  `INSERT INTO migrations (version, usable_from) VALUES (${version}, ${usableFrom})`,
+  ...steps.flatMap((step) => (typeof step === 'string' ? dialect.ddl(step) : step[dialect.name])),
+];

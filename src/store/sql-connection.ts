@@ -91,6 +91,9 @@ export function integer(row: Row | undefined, column: string): number {
 
 /** SQL that differs between the two databases. All other statements are one text for both. */
 export interface Dialect {
+  readonly name: 'libsql' | 'postgres';
+  /** A statement that makes or changes a table or an index, with the types of Postgres, in those of this database. */
+  ddl(statement: string): string;
   /** A JSON array of texts as rows, with one column, `value`. */
   readonly elements: string;
   /** Aggregate: texts of one column as a JSON array, in the order in which they were received. */

@@ -4,7 +4,7 @@ import { callbackCapability } from '../../src/flows/capability.js';
 import { createCapabilities } from '../../src/gateway/inbound/capabilities.js';
 import { fingerprintOf } from '../../src/store/store-key.js';
 import type { Store } from '../../src/store/store.js';
-import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
+import { SCHEMA } from '../../src/store/migrations.js';
 import { SEALED_TABLES } from '../../src/store/sealed-rows.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
@@ -60,13 +60,14 @@ async function expectReadable({ claims, inbox, quotes }: Store): Promise<void> {
 }
 
 it('SEALED_TABLES has every sealed column of the schema, so that a rotation of keys seals it again', () => {
-  const schema = LIBSQL_SCHEMA.migrations.flatMap(({ steps }) => steps).join('\n');
-  const tables = [...schema.matchAll(/CREATE TABLE (\w+) \(([^;]*?)\) STRICT/g)];
-  const blobs = tables.flatMap(([, table, columns = '']) =>
-    [...columns.matchAll(/(\w+) BLOB/g)].map(([, column]) => `${table}.${column}`),
-  );
+  const steps = SCHEMA.migrations.flatMap((migration) => migration.steps);
+  const statements = steps.flatMap((step) => (typeof step === 'string' ? step : step.postgres));
+  const columns = statements.flatMap((sql) => {
+    const [, table] = /^(?:CREATE|ALTER) TABLE (\w+)/.exec(sql) ?? [];
+    return [...sql.matchAll(/(\w+) BYTEA/g)].map(([, column]) => `${table}.${column}`);
+  });
   const known = SEALED_TABLES.flatMap(({ name, sealed }) => sealed.map((column) => `${name}.${column}`));
-  expect([...known, 'meta.value'].sort()).toEqual(blobs.sort());
+  expect([...known, 'meta.value'].sort()).toEqual(columns.sort());
 });
 
 describeStores('keys.reseal', (kind) => {

@@ -1,16 +1,14 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
 import { migrateFile } from '../../src/store/libsql/open.js';
 import { migratePostgres } from '../../src/store/postgres/migrate.js';
-import { POSTGRES_SCHEMA } from '../../src/store/postgres/migrations.js';
+import { SCHEMA } from '../../src/store/migrations.js';
 import type { Schema } from '../../src/store/schema.js';
 import { StoreRequestError, StoreUnavailableError } from '../../src/store/store-errors.js';
 import { describeStores } from './store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 describeStores('a migration of a store', (kind) => {
-  const ours = kind === 'libsql' ? LIBSQL_SCHEMA : POSTGRES_SCHEMA;
-  const version = ours.migrations.length;
+  const version = SCHEMA.migrations.length;
   let temporary: TemporaryStore;
   beforeEach(async () => {
     temporary = await makeTemporaryStore(kind, { isEmpty: true });
@@ -18,7 +16,7 @@ describeStores('a migration of a store', (kind) => {
   afterEach(() => temporary.remove());
 
   const migrateTo = (steps: readonly string[]) => {
-    const schema: Schema = { needs: 1, migrations: [...ours.migrations, { usableFrom: 1, steps }] };
+    const schema: Schema = { needs: 1, migrations: [...SCHEMA.migrations, { usableFrom: 1, steps }] };
     return kind === 'libsql' ? migrateFile(temporary.place, schema) : migratePostgres(temporary.place, schema);
   };
   const versions = async () => (await temporary.execute('SELECT version FROM migrations ORDER BY version')).length;
@@ -37,7 +35,7 @@ describeStores('a migration of a store', (kind) => {
 });
 
 it('a migration of a Postgres that cannot be reached fails as StoreUnavailableError ECONNREFUSED', async () => {
-  const failed: unknown = await migratePostgres('postgres://a:b@127.0.0.1:1/c', POSTGRES_SCHEMA).catch(
+  const failed: unknown = await migratePostgres('postgres://a:b@127.0.0.1:1/c', SCHEMA).catch(
     (error: unknown) => error,
   );
   expect(failed).toBeInstanceOf(StoreUnavailableError);

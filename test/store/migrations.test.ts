@@ -1,10 +1,9 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { reportSettlement } from '../../src/contract/bridge.js';
 import type { FlowReport } from '../../src/api/flow.js';
-import { LIBSQL_SCHEMA } from '../../src/store/libsql/migrations.js';
 import { migrateFile } from '../../src/store/libsql/open.js';
 import { migratePostgres } from '../../src/store/postgres/migrate.js';
-import { POSTGRES_SCHEMA } from '../../src/store/postgres/migrations.js';
+import { SCHEMA } from '../../src/store/migrations.js';
 import type { Migration, Schema } from '../../src/store/schema.js';
 import { StoreTooNewError, StoreTooOldError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';
@@ -43,8 +42,7 @@ const ADDITIVE: Migration = {
 };
 
 describeStores('the schema of a store', (kind) => {
-  const ours = kind === 'libsql' ? LIBSQL_SCHEMA : POSTGRES_SCHEMA;
-  const next: Schema = { needs: 1, migrations: [...ours.migrations, ADDITIVE] };
+  const next: Schema = { needs: 1, migrations: [...SCHEMA.migrations, ADDITIVE] };
   let temporary: TemporaryStore;
   beforeEach(async () => {
     temporary = await makeTemporaryStore(kind);
@@ -81,7 +79,7 @@ describeStores('the schema of a store', (kind) => {
       }
     };
     const underWay = flows();
-    expect(await migrateTo(next)).toBe(ours.migrations.length + 1);
+    expect(await migrateTo(next)).toBe(SCHEMA.migrations.length + 1);
     migrated.abort();
     await underWay;
     expect((await temporary.execute('SELECT noted FROM claims')).every(({ noted }) => noted === null)).toBe(true);
@@ -161,14 +159,14 @@ describeStores('the schema of a store', (kind) => {
       await ended;
     };
     try {
-      await replace(ours);
+      await replace(SCHEMA);
       await send();
       await whileWebhooksCome(async () => {
-        expect(await migrateTo(next)).toBe(ours.migrations.length + 1);
+        expect(await migrateTo(next)).toBe(SCHEMA.migrations.length + 1);
         await replace(next);
       });
       await send();
-      await whileWebhooksCome(() => replace(ours));
+      await whileWebhooksCome(() => replace(SCHEMA));
       await send();
       slow?.letGo();
       for (const reference of references) await stack.move(reference, 'SUCCESSFUL');
@@ -202,13 +200,13 @@ describeStores('the schema of a store', (kind) => {
   });
 
   it('is not migrated again once it is', async () => {
-    expect(await migrateTo(next)).toBe(ours.migrations.length + 1);
-    expect(await migrateTo(next)).toBe(ours.migrations.length + 1);
+    expect(await migrateTo(next)).toBe(SCHEMA.migrations.length + 1);
+    expect(await migrateTo(next)).toBe(SCHEMA.migrations.length + 1);
   });
 
   it('that lacks what a build needs does not open (StoreTooOldError) before a migration', async () => {
     await temporary.open();
-    const needy: Schema = { ...next, needs: ours.migrations.length + 1 };
+    const needy: Schema = { ...next, needs: SCHEMA.migrations.length + 1 };
     await expect(temporary.open({ schema: needy })).rejects.toThrow(StoreTooOldError);
     await migrateTo(needy);
     await use(await temporary.open({ schema: needy }), 'migrated');
@@ -216,7 +214,7 @@ describeStores('the schema of a store', (kind) => {
 
   it('from which a newer build removed something does not open (StoreTooNewError) in an older build', async () => {
     await temporary.open();
-    const contracted = { ...next, migrations: [...ours.migrations, { ...ADDITIVE, usableFrom: 2 }] };
+    const contracted = { ...next, migrations: [...SCHEMA.migrations, { ...ADDITIVE, usableFrom: 2 }] };
     await migrateTo(contracted);
     await expect(temporary.open()).rejects.toThrow(StoreTooNewError);
     await use(await temporary.open({ schema: contracted }), 'contracted');

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { openPostgresStore, followDatabaseClock } from '../../src/store/postgres/open.js';
 import { createPostgresConnection } from '../../src/store/postgres/connection.js';
 import { migratePostgres } from '../../src/store/postgres/migrate.js';
-import { POSTGRES_SCHEMA } from '../../src/store/postgres/migrations.js';
+import { SCHEMA } from '../../src/store/migrations.js';
 import { turnOf } from '../../src/store/sql-connection.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';
@@ -297,8 +297,8 @@ const OTHER_CLOCKS = [
 
   it('is migrated although a transaction of a gateway and the migration wait for one another', async () => {
     const steps = ['claims', 'inbox'].map((table) => `ALTER TABLE ${table} ADD COLUMN noted TEXT`);
-    const migrations = [...POSTGRES_SCHEMA.migrations, { usableFrom: 1, steps }];
-    await migratePostgres(database.url, POSTGRES_SCHEMA);
+    const migrations = [...SCHEMA.migrations, { usableFrom: 1, steps }];
+    await migratePostgres(database.url, SCHEMA);
     const [gateway, watcher] = [new Client(database.url), new Client(database.url)];
     await Promise.all([gateway.connect(), watcher.connect()]);
     // So that the database ends the migration, and not this one.
@@ -313,7 +313,7 @@ const OTHER_CLOCKS = [
     await gateway.query('LOCK TABLE claims IN ROW EXCLUSIVE MODE; COMMIT');
     expect(await migrated).toBe(migrations.length);
     // An earlier version of the product finds the newer schema, and leaves it.
-    expect(await migratePostgres(database.url, POSTGRES_SCHEMA)).toBe(migrations.length);
+    expect(await migratePostgres(database.url, SCHEMA)).toBe(migrations.length);
     await Promise.all([gateway.end(), watcher.end()]);
   });
 });

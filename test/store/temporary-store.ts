@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createKeyring, type Keyring } from '../../src/keys/index.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { migratePostgres } from '../../src/store/postgres/migrate.js';
-import { POSTGRES_SCHEMA } from '../../src/store/postgres/migrations.js';
+import { SCHEMA } from '../../src/store/migrations.js';
 import { openPostgresStore } from '../../src/store/postgres/open.js';
 import { openStore } from '../../src/store/libsql/open.js';
 import { turnOf } from '../../src/store/sql-connection.js';
@@ -132,7 +132,7 @@ async function makeDeployed(): Promise<string> {
   // One role for the cluster: other processes make it at the same time.
   await query(`DO $$ BEGIN CREATE ROLE ${RUN_ROLE} LOGIN PASSWORD '${RUN_ROLE}';
     EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
-  await migratePostgres(url, POSTGRES_SCHEMA, RUN_ROLE);
+  await migratePostgres(url, SCHEMA, RUN_ROLE);
   return name;
 }
 

@@ -7,7 +7,7 @@ import { migrate, prepareSchema, type Schema } from '../schema.js';
 import { StoreUnavailableError } from '../store-errors.js';
 import type { ThreadData } from '../sql-message.js';
 import { openConnection, type StoreThread } from './connection.js';
-import { LIBSQL_SCHEMA } from './migrations.js';
+import { SCHEMA } from '../migrations.js';
 import { systemClock } from '../../clock.js';
 
 /**
@@ -29,7 +29,7 @@ export async function openStore(options: {
   readonly schema?: Schema;
   readonly startThread?: (data: ThreadData) => StoreThread;
 }): Promise<Store> {
-  const { path, schema = LIBSQL_SCHEMA, startThread } = options;
+  const { path, schema = SCHEMA, startThread } = options;
   await makeFile(path);
   const db = await openConnection({ path, ...(startThread === undefined ? {} : { startThread }) });
   try {
@@ -48,7 +48,7 @@ const MIGRATION_WAITS_MS = 600_000;
  * Brings the tables up to date, and creates them if there are none. @returns the version after that @throws
  * StoreUnavailableError
  */
-export async function migrateFile(path: string, schema: Schema = LIBSQL_SCHEMA): Promise<number> {
+export async function migrateFile(path: string, schema: Schema = SCHEMA): Promise<number> {
   await makeFile(path);
   const db = await openConnection({ path, lockTimeoutMs: MIGRATION_WAITS_MS });
   try {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { MAKE_MIGRATIONS, markOf, SELECT_VERSION, type Schema } from '../schema.js';
+import { POSTGRES } from '../dialect.js';
+import { MAKE_MIGRATIONS, SELECT_VERSION, statementsOf, type Schema } from '../schema.js';
 import { StoreRequestError, StoreUnavailableError } from '../store-errors.js';
 import { judgePostgresError } from './transaction.js';
 
@@ -32,7 +33,7 @@ export async function migratePostgres(url: string, { migrations }: Schema, runRo
     await client.query(MAKE_MIGRATIONS);
     const version = await versionOf(client);
     for (const [index, migration] of migrations.entries()) {
-      if (index >= version) await inOneTransaction(client, [markOf(index + 1, migration), ...migration.steps]);
+      if (index >= version) await inOneTransaction(client, statementsOf(index + 1, migration, POSTGRES));
       for (const [name, what] of Object.entries(migration.indexes ?? {})) await buildIndex(client, name, what);
     }
     if (runRole !== undefined) await client.query(grantsTo(runRole));

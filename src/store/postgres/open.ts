@@ -3,7 +3,7 @@ import { createStore, type Store } from '../store.js';
 import { prepareSchema, type Schema } from '../schema.js';
 import { createPostgresConnection } from './connection.js';
 import { migratePostgres } from './migrate.js';
-import { POSTGRES_SCHEMA } from './migrations.js';
+import { SCHEMA } from '../migrations.js';
 import { integer, type SqlConnection } from '../sql-connection.js';
 import { systemClock } from '../../clock.js';
 
@@ -27,7 +27,7 @@ export async function openPostgresStore(options: {
   readonly giveUpAfterMs?: number;
   readonly schema?: Schema;
 }): Promise<Store> {
-  const { url, keyring, now, giveUpAfterMs, schema = POSTGRES_SCHEMA } = options;
+  const { url, keyring, now, giveUpAfterMs, schema = SCHEMA } = options;
   const common = { url, ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }) };
   const db = createPostgresConnection({ ...common, connections: FOR_ALL_ELSE });
   const forClaims = createPostgresConnection({ ...common, connections: FOR_CLAIMS });
