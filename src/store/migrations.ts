@@ -1,4 +1,4 @@
-import type { Schema } from './schema.js';
+import type { Migrations } from './schema.js';
 
 /*
  * Times are milliseconds since 1970 by the store's clock. BYTEA is sealed (see `store-key.ts`); everything else is
@@ -305,9 +305,6 @@ const matters = [
   `CREATE INDEX matters_contradicted ON matters (flow_id) WHERE flow_id IS NOT NULL`,
 ];
 
-export const SCHEMA: Schema = {
-  needs: 1,
-  migrations: [
-    { usableFrom: 1, steps: [...claims, ...debts, ...proposals, ...audit, ...inbox, ...meta, ...quotes, ...matters] },
-  ],
-};
+export const MIGRATIONS: Migrations = [
+  { usableFrom: 1, steps: [...claims, ...debts, ...proposals, ...audit, ...inbox, ...meta, ...quotes, ...matters] },
+];

@@ -6,12 +6,11 @@ type Ddl = string | Readonly<Record<Dialect['name'], readonly string[]>>;
 
 /** One change of the tables. Released ones never change: append. */
 export interface Migration {
-  /** Statements of one transaction, short: long work goes into `indexes`, or into the code of the new build. */
-  readonly steps: readonly Ddl[];
   /**
-   * Name → the text after `CREATE INDEX name`. Built while others write, if the database can; no statement may need it.
+   * Of one transaction. Gateways and workers wait for the tables that it changes, so it must be short: the first one that
+   * adds an index to a table of many rows needs a way to build it beside them (`CREATE INDEX CONCURRENTLY`).
    */
-  readonly indexes?: Readonly<Record<string, string>>;
+  readonly steps: readonly Ddl[];
   /**
    * The oldest version whose builds also work on the tables after this change: a migration that only adds repeats the
    * value before it, one that removes something has its own number.
@@ -19,12 +18,8 @@ export interface Migration {
   readonly usableFrom: number;
 }
 
-export interface Schema {
-  /** Number n is at index n - 1. */
-  readonly migrations: readonly Migration[];
-  /** The oldest version that this build works on. */
-  readonly needs: number;
-}
+/** In their order, for ever: number n is at index n - 1. */
+export type Migrations = readonly Migration[];
 
 /** The version of a store's tables. */
 interface SchemaVersion {
@@ -47,21 +42,20 @@ async function schemaVersion(db: SqlConnection): Promise<SchemaVersion | undefin
   }
 }
 
-/** @throws StoreTooOldError, StoreTooNewError if this build does not work with those tables */
-function requireUsable({ version, usableFrom }: SchemaVersion, { needs, migrations }: Schema): void {
-  if (version < needs) throw new StoreTooOldError(version, needs);
-  if (usableFrom > migrations.length) throw new StoreTooNewError(version, usableFrom, migrations.length);
-}
-
-/** For a process that starts: an empty store gets its tables, any other is only checked. Migrations may take hours. */
+/**
+ * For a process that starts: an empty store gets its tables, any other is only checked. Migrations may take hours.
+ *
+ * @throws StoreTooOldError, StoreTooNewError if this build does not work with the tables
+ */
 export async function prepareSchema(
   db: SqlConnection,
-  schema: Schema,
+  migrations: Migrations,
   migrateAll: () => Promise<unknown>,
 ): Promise<void> {
   if ((await schemaVersion(db)) === undefined) await migrateAll();
-  const found = await schemaVersion(db);
-  if (found !== undefined) requireUsable(found, schema);
+  const { version = 0, usableFrom = 0 } = (await schemaVersion(db)) ?? {};
+  if (version < migrations.length) throw new StoreTooOldError(version, migrations.length);
+  if (usableFrom > migrations.length) throw new StoreTooNewError(version, usableFrom, migrations.length);
 }
 
 /**
@@ -70,7 +64,7 @@ export async function prepareSchema(
  *
  * @returns the version from then on
  */
-export async function migrate(db: SqlConnection, { migrations }: Schema): Promise<number> {
+export async function migrate(db: SqlConnection, migrations: Migrations): Promise<number> {
   const write = (statements: readonly string[]) =>
     db.write(
       statements.map((sql) => ({ sql, params: [] })),
@@ -80,9 +74,8 @@ export async function migrate(db: SqlConnection, { migrations }: Schema): Promis
   const version = (await schemaVersion(db))?.version ?? 0;
   for (const [index, migration] of migrations.entries()) {
     if (index < version) continue;
-    const indexes = Object.entries(migration.indexes ?? {}).map(([name, what]) => `CREATE INDEX ${name} ${what}`);
     try {
-      await write([...statementsOf(index + 1, migration, db.dialect), ...indexes]);
+      await write(statementsOf(index + 1, migration, db.dialect));
     } catch (error) {
       // The mark was there already: another process was faster, and its migration is committed.
       if (!(error instanceof StoreRequestError && db.dialect.isConflict(error.code))) throw error;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createStore, type Store } from '../../src/store/store.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
-import { SCHEMA } from '../../src/store/migrations.js';
+import { MIGRATIONS } from '../../src/store/migrations.js';
 import { migrate } from '../../src/store/schema.js';
 import { turnOf } from '../../src/store/sql-connection.js';
 import { keyring } from '../harness/fixed.js';
@@ -23,7 +23,7 @@ describe('a gateway whose disk becomes full', () => {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'towline-full-'));
     const db = await openConnection({ path: join(folder, 'store.db'), pragmas: [`max_page_count=${MOST_PAGES}`] });
-    await migrate(db, SCHEMA);
+    await migrate(db, MIGRATIONS);
     store = await createStore(db, keyring, Date.now);
     tested = await gatewayUnderTest({ temporalAddress: '127.0.0.1:1', wrapStore: () => store });
   });

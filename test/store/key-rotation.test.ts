@@ -4,7 +4,7 @@ import { callbackCapability } from '../../src/flows/capability.js';
 import { createCapabilities } from '../../src/gateway/inbound/capabilities.js';
 import { fingerprintOf } from '../../src/store/store-key.js';
 import type { Store } from '../../src/store/store.js';
-import { SCHEMA } from '../../src/store/migrations.js';
+import { MIGRATIONS } from '../../src/store/migrations.js';
 import { SEALED_TABLES } from '../../src/store/sealed-rows.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
@@ -60,7 +60,7 @@ async function expectReadable({ claims, inbox, quotes }: Store): Promise<void> {
 }
 
 it('SEALED_TABLES has every sealed column of the schema, so that a rotation of keys seals it again', () => {
-  const steps = SCHEMA.migrations.flatMap((migration) => migration.steps);
+  const steps = MIGRATIONS.flatMap((migration) => migration.steps);
   const statements = steps.flatMap((step) => (typeof step === 'string' ? step : step.postgres));
   const columns = statements.flatMap((sql) => {
     const [, table] = /^(?:CREATE|ALTER) TABLE (\w+)/.exec(sql) ?? [];

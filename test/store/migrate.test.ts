@@ -1,14 +1,13 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { migrateFile } from '../../src/store/libsql/open.js';
 import { migratePostgres } from '../../src/store/postgres/migrate.js';
-import { SCHEMA } from '../../src/store/migrations.js';
-import type { Schema } from '../../src/store/schema.js';
+import { MIGRATIONS } from '../../src/store/migrations.js';
 import { StoreRequestError, StoreUnavailableError } from '../../src/store/store-errors.js';
 import { describeStores } from './store-kinds.js';
 import { makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
 describeStores('a migration of a store', (kind) => {
-  const version = SCHEMA.migrations.length;
+  const version = MIGRATIONS.length;
   let temporary: TemporaryStore;
   beforeEach(async () => {
     temporary = await makeTemporaryStore(kind, { isEmpty: true });
@@ -16,8 +15,10 @@ describeStores('a migration of a store', (kind) => {
   afterEach(() => temporary.remove());
 
   const migrateTo = (steps: readonly string[]) => {
-    const schema: Schema = { needs: 1, migrations: [...SCHEMA.migrations, { usableFrom: 1, steps }] };
-    return kind === 'libsql' ? migrateFile(temporary.place, schema) : migratePostgres(temporary.place, schema);
+    const migrations = [...MIGRATIONS, { usableFrom: 1, steps }];
+    return kind === 'libsql'
+      ? migrateFile(temporary.place, migrations)
+      : migratePostgres(temporary.place, { migrations });
   };
   const versions = async () => (await temporary.execute('SELECT version FROM migrations ORDER BY version')).length;
 
@@ -35,9 +36,7 @@ describeStores('a migration of a store', (kind) => {
 });
 
 it('a migration of a Postgres that cannot be reached fails as StoreUnavailableError ECONNREFUSED', async () => {
-  const failed: unknown = await migratePostgres('postgres://a:b@127.0.0.1:1/c', SCHEMA).catch(
-    (error: unknown) => error,
-  );
+  const failed: unknown = await migratePostgres('postgres://a:b@127.0.0.1:1/c').catch((error: unknown) => error);
   expect(failed).toBeInstanceOf(StoreUnavailableError);
   expect(failed).toMatchObject({ code: 'ECONNREFUSED', place: 'database' });
 });

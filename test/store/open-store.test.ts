@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createStore } from '../../src/store/store.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
-import { SCHEMA } from '../../src/store/migrations.js';
+import { MIGRATIONS } from '../../src/store/migrations.js';
 import { migrate } from '../../src/store/schema.js';
 import { copyFileOfStore, migrateFile, openStore } from '../../src/store/libsql/open.js';
 import { turnOf } from '../../src/store/sql-connection.js';
@@ -55,7 +55,7 @@ describe('the file of a store', () => {
 
   it('is made by a migration with its folders, with the mode 0600, and is closed after that', async () => {
     const path = besideStore(join('deep', 'deeper', 'store.db'));
-    expect(await migrateFile(path)).toBe(SCHEMA.migrations.length);
+    expect(await migrateFile(path)).toBe(MIGRATIONS.length);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     // Who closes a database last removes its log.
     expect(await readdir(dirname(path))).toEqual(['store.db']);
@@ -205,7 +205,7 @@ describe('a full disk under a store', () => {
   it('fails the whole batch as SQLITE_FULL, and leaves nothing half-written', async () => {
     await (await temporary.open()).close();
     const db = await openConnection({ path: temporary.place, pragmas: ['max_page_count=120'] });
-    await migrate(db, SCHEMA);
+    await migrate(db, MIGRATIONS);
     const store = await createStore(db, keyring, Date.now);
     const events = Array.from({ length: 64 }, () => anEvent({ body: 'x'.repeat(10_000) }));
     const stored: string[] = [];

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { openPostgresStore, followDatabaseClock } from '../../src/store/postgres/open.js';
 import { createPostgresConnection } from '../../src/store/postgres/connection.js';
 import { migratePostgres } from '../../src/store/postgres/migrate.js';
-import { SCHEMA } from '../../src/store/migrations.js';
+import { MIGRATIONS } from '../../src/store/migrations.js';
 import { turnOf } from '../../src/store/sql-connection.js';
 import { StoreUnavailableError } from '../../src/store/store-errors.js';
 import type { Store } from '../../src/store/store.js';
@@ -297,14 +297,14 @@ const OTHER_CLOCKS = [
 
   it('is migrated although a transaction of a gateway and the migration wait for one another', async () => {
     const steps = ['claims', 'inbox'].map((table) => `ALTER TABLE ${table} ADD COLUMN noted TEXT`);
-    const migrations = [...SCHEMA.migrations, { usableFrom: 1, steps }];
-    await migratePostgres(database.url, SCHEMA);
+    const migrations = [...MIGRATIONS, { usableFrom: 1, steps }];
+    await migratePostgres(database.url);
     const [gateway, watcher] = [new Client(database.url), new Client(database.url)];
     await Promise.all([gateway.connect(), watcher.connect()]);
     // So that the database ends the migration, and not this one.
     await gateway.query(`SET deadlock_timeout = '60s'`);
     await gateway.query('BEGIN; LOCK TABLE inbox IN ROW EXCLUSIVE MODE');
-    const migrated = migratePostgres(database.url, { needs: 1, migrations });
+    const migrated = migratePostgres(database.url, { migrations });
     await until('the migration to wait', async () => {
       const here = '(SELECT oid FROM pg_database WHERE datname = current_database())';
       const { rows } = await watcher.query(`SELECT 1 FROM pg_locks WHERE NOT granted AND database = ${here}`);
@@ -313,7 +313,7 @@ const OTHER_CLOCKS = [
     await gateway.query('LOCK TABLE claims IN ROW EXCLUSIVE MODE; COMMIT');
     expect(await migrated).toBe(migrations.length);
     // An earlier version of the product finds the newer schema, and leaves it.
-    expect(await migratePostgres(database.url, SCHEMA)).toBe(migrations.length);
+    expect(await migratePostgres(database.url)).toBe(migrations.length);
     await Promise.all([gateway.end(), watcher.end()]);
   });
 });

@@ -5,11 +5,10 @@ import { join } from 'node:path';
 import { createKeyring, type Keyring } from '../../src/keys/index.js';
 import { openConnection } from '../../src/store/libsql/connection.js';
 import { migratePostgres } from '../../src/store/postgres/migrate.js';
-import { SCHEMA } from '../../src/store/migrations.js';
 import { openPostgresStore } from '../../src/store/postgres/open.js';
 import { openStore } from '../../src/store/libsql/open.js';
 import { turnOf } from '../../src/store/sql-connection.js';
-import type { Schema } from '../../src/store/schema.js';
+import type { Migrations } from '../../src/store/schema.js';
 import type { Store } from '../../src/store/store.js';
 import { makeTemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import { threadInProcess } from './thread-in-process.js';
@@ -36,7 +35,7 @@ export interface TemporaryStore {
   /** On Postgres, the URL of the role that gateways and workers have, and the stores that are opened here. */
   readonly runRoleUrl: string;
   readonly clock: ReturnType<typeof createClock>;
-  open(options?: { readonly keyring?: Keyring; readonly schema?: Schema }): Promise<Store>;
+  open(options?: { readonly keyring?: Keyring; readonly migrations?: Migrations }): Promise<Store>;
   /** Any statement, independently of the stores. */
   readonly execute: (sql: string) => Promise<readonly Record<string, unknown>[]>;
   /** Closes what was opened, too. */
@@ -64,7 +63,7 @@ export async function makeTemporaryStore(
     execute,
     async open(options = {}) {
       // Who brings tables of its own makes them as their owner.
-      const at = isEmpty || options.schema !== undefined ? place : runRoleUrl;
+      const at = isEmpty || options.migrations !== undefined ? place : runRoleUrl;
       opened += 1;
       const thread = opened > 1 ? {} : here;
       const store = await openAt(at, { keyring, now: clock.now, ...thread, ...options });
@@ -93,7 +92,7 @@ export function withTemporaryStore(use: (store: Store) => void): void {
 /** @param place as in `TemporaryStore` */
 export function openAt(
   place: string,
-  options: { keyring: Keyring; now?: () => number; schema?: Schema; startThread?: typeof threadInProcess },
+  options: { keyring: Keyring; now?: () => number; migrations?: Migrations; startThread?: typeof threadInProcess },
 ): Promise<Store> {
   return place.startsWith('postgres:')
     ? openPostgresStore({ url: place, ...options })
@@ -132,7 +131,7 @@ async function makeDeployed(): Promise<string> {
   // One role for the cluster: other processes make it at the same time.
   await query(`DO $$ BEGIN CREATE ROLE ${RUN_ROLE} LOGIN PASSWORD '${RUN_ROLE}';
     EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
-  await migratePostgres(url, SCHEMA, RUN_ROLE);
+  await migratePostgres(url, { runRole: RUN_ROLE });
   return name;
 }
 

@@ -4,7 +4,6 @@ import { CliError, EXIT } from '../exit-codes.js';
 import type { CliContext, RunCommand } from '../context.js';
 import { migrateFile } from '../../store/libsql/open.js';
 import { migratePostgres } from '../../store/postgres/migrate.js';
-import { SCHEMA } from '../../store/migrations.js';
 import { loadSettings } from '../wiring/load-settings.js';
 import { placeOfStore } from '../wiring/dependencies.js';
 
@@ -41,7 +40,7 @@ export function addCommand(program: Command, run: RunCommand, { env, out }: CliC
         }
         const version = await (databaseUrl === undefined
           ? migrateFile(home.store)
-          : migratePostgres(databaseUrl, SCHEMA, grantTo));
+          : migratePostgres(databaseUrl, { runRole: grantTo }));
         out(`${placeOfStore(settings, home)} has schema version ${version} now.`);
         return EXIT.done;
       }),

@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 import Libsql from 'libsql';
 import type { Keyring } from '../../keys/index.js';
 import { createStore, type Store } from '../store.js';
-import { migrate, prepareSchema, type Schema } from '../schema.js';
+import { migrate, type Migrations, prepareSchema } from '../schema.js';
 import { StoreUnavailableError } from '../store-errors.js';
 import type { ThreadData } from '../sql-message.js';
 import { openConnection, type StoreThread } from './connection.js';
-import { SCHEMA } from '../migrations.js';
+import { MIGRATIONS } from '../migrations.js';
 import { systemClock } from '../../clock.js';
 
 /**
@@ -16,7 +16,7 @@ import { systemClock } from '../../clock.js';
  * @param options.path created if missing, readable only by its owner
  * @param options.keyring opens what was sealed before, and seals
  * @param options.now milliseconds since 1970. @default the system's clock
- * @param options.schema for tests. @default that of this build
+ * @param options.migrations for tests. @default those of this build
  * @param options.startThread for tests, as in `openConnection`
  * @throws StoreUnavailableError if the file cannot be opened or written
  * @throws StoreTooOldError, StoreTooNewError if its tables do not fit this Towline
@@ -26,14 +26,14 @@ export async function openStore(options: {
   readonly path: string;
   readonly keyring: Keyring;
   readonly now?: () => number;
-  readonly schema?: Schema;
+  readonly migrations?: Migrations;
   readonly startThread?: (data: ThreadData) => StoreThread;
 }): Promise<Store> {
-  const { path, schema = SCHEMA, startThread } = options;
+  const { path, migrations = MIGRATIONS, startThread } = options;
   await makeFile(path);
   const db = await openConnection({ path, ...(startThread === undefined ? {} : { startThread }) });
   try {
-    await prepareSchema(db, schema, () => migrate(db, schema));
+    await prepareSchema(db, migrations, () => migrate(db, migrations));
     return await createStore(db, options.keyring, options.now ?? systemClock.nowMs);
   } catch (error) {
     await db.close();
@@ -48,11 +48,11 @@ const MIGRATION_WAITS_MS = 600_000;
  * Brings the tables up to date, and creates them if there are none. @returns the version after that @throws
  * StoreUnavailableError
  */
-export async function migrateFile(path: string, schema: Schema = SCHEMA): Promise<number> {
+export async function migrateFile(path: string, migrations = MIGRATIONS): Promise<number> {
   await makeFile(path);
   const db = await openConnection({ path, lockTimeoutMs: MIGRATION_WAITS_MS });
   try {
-    return await migrate(db, schema);
+    return await migrate(db, migrations);
   } finally {
     await db.close();
   }

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { POSTGRES } from '../dialect.js';
-import { MAKE_MIGRATIONS, SELECT_VERSION, statementsOf, type Schema } from '../schema.js';
+import { MIGRATIONS } from '../migrations.js';
+import { MAKE_MIGRATIONS, type Migrations, SELECT_VERSION, statementsOf } from '../schema.js';
 import { StoreRequestError, StoreUnavailableError } from '../store-errors.js';
 import { judgePostgresError } from './transaction.js';
 
@@ -14,27 +15,32 @@ const LOCK_TIMEOUT = '2s';
 const IN_THE_WAY: readonly unknown[] = ['55P03', '40P01'];
 
 /**
- * Brings the tables up to date, however long it takes, while gateways and workers continue: the statements of a
- * migration commit together, its indexes are built concurrently (CONCURRENTLY). An interrupted one continues where it
- * stopped.
+ * Brings the tables up to date, however long it takes, while gateways and workers continue: each migration commits once,
+ * whole.
  *
- * @param runRole gets the rights of gateways and workers; it owns nothing, so it can change no table and no trigger
+ * @param options.migrations for tests. @default those of this build
+ * @param options.runRole gets the rights of gateways and workers; it owns nothing, so it can change no table and no trigger
  * @returns the version after that
  * @throws StoreUnavailableError @throws StoreRequestError if the database does not let us create tables
  */
-export async function migratePostgres(url: string, { migrations }: Schema, runRole?: string): Promise<number> {
+export async function migratePostgres(
+  url: string,
+  {
+    migrations = MIGRATIONS,
+    runRole,
+  }: { readonly migrations?: Migrations; readonly runRole?: string | undefined } = {},
+): Promise<number> {
   const client = new Client({ connectionString: url, keepAlive: true, fallback_application_name: 'towline-migrate' });
   // Queries on a connection that ends fail by themselves.
   client.on('error', () => {});
   try {
     await client.connect();
-    await client.query(`SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0`);
-    await lock(client);
+    await client.query(`SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0`);
+    await client.query(`SELECT pg_advisory_lock(${LOCK})`);
     await client.query(MAKE_MIGRATIONS);
     const version = await versionOf(client);
     for (const [index, migration] of migrations.entries()) {
       if (index >= version) await inOneTransaction(client, statementsOf(index + 1, migration, POSTGRES));
-      for (const [name, what] of Object.entries(migration.indexes ?? {})) await buildIndex(client, name, what);
     }
     if (runRole !== undefined) await client.query(grantsTo(runRole));
     return Math.max(version, migrations.length);
@@ -56,50 +62,19 @@ const grantsTo = (role: string): string => `
   REVOKE INSERT, UPDATE, DELETE ON migrations FROM ${role};
   REVOKE DELETE ON audit FROM ${role};`;
 
-/** Polled: a session that waits inside the database would block the indexes that another one builds. */
-async function lock(client: Client): Promise<void> {
-  for (;;) {
-    const { rows } = await client.query<{ taken: boolean }>(`SELECT pg_try_advisory_lock(${LOCK}) AS taken`);
-    if (rows[0]?.taken === true) return;
-    await sleep(AGAIN_MS);
-  }
-}
-
 async function versionOf(client: Client): Promise<number> {
   const { rows } = await client.query<{ version: number }>(SELECT_VERSION);
   return rows[0]?.version ?? 0;
 }
 
+/** Gateways and workers continue meanwhile: what fails because of their locks is tried again. */
 async function inOneTransaction(client: Client, statements: readonly string[]): Promise<void> {
-  const transaction = `BEGIN; SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; ${statements.join(';\n')}; COMMIT`;
-  await untilFree(() =>
-    client.query(transaction).catch(async (error: unknown) => {
-      await client.query('ROLLBACK');
-      throw error;
-    }),
-  );
-}
-
-/** An interrupted index exists, but is not valid. */
-async function buildIndex(client: Client, name: string, what: string): Promise<void> {
-  await untilFree(async () => {
-    const { rows } = await client.query<{ valid: boolean }>(
-      `SELECT indisvalid AS valid FROM pg_index WHERE indexrelid = to_regclass($1)`,
-      [name],
-    );
-    if (rows[0]?.valid === true) return;
-    if (rows[0] !== undefined) await client.query(`DROP INDEX CONCURRENTLY ${name}`);
-    await client.query(`CREATE INDEX CONCURRENTLY ${name} ${what}`);
-  });
-}
-
-/** Gateways and workers continue meanwhile: whatever fails because of their locks is tried again. */
-async function untilFree(step: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {
-      await step();
+      await client.query(`BEGIN; SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'; ${statements.join(';\n')}; COMMIT`);
       return;
     } catch (error) {
+      await client.query('ROLLBACK');
       if (!IN_THE_WAY.includes((error as { code?: unknown }).code)) throw error;
       await sleep(AGAIN_MS);
     }

@@ -1,9 +1,9 @@
 import type { Keyring } from '../../keys/index.js';
 import { createStore, type Store } from '../store.js';
-import { prepareSchema, type Schema } from '../schema.js';
+import { type Migrations, prepareSchema } from '../schema.js';
 import { createPostgresConnection } from './connection.js';
 import { migratePostgres } from './migrate.js';
-import { SCHEMA } from '../migrations.js';
+import { MIGRATIONS } from '../migrations.js';
 import { integer, type SqlConnection } from '../sql-connection.js';
 import { systemClock } from '../../clock.js';
 
@@ -14,7 +14,7 @@ import { systemClock } from '../../clock.js';
  * @param options.keyring opens what was sealed before, and seals
  * @param options.now milliseconds since 1970. @default the database's clock
  * @param options.giveUpAfterMs how long a request is tried while the database is unavailable or busy. @default 5000
- * @param options.schema for tests. @default that of this build
+ * @param options.migrations for tests. @default those of this build
  * @throws StoreUnavailableError if the database cannot be reached, or refuses the login
  * @throws StoreRequestError if it does not let us create tables
  * @throws StoreTooOldError, StoreTooNewError if its tables do not fit this Towline
@@ -25,14 +25,14 @@ export async function openPostgresStore(options: {
   readonly keyring: Keyring;
   readonly now?: () => number;
   readonly giveUpAfterMs?: number;
-  readonly schema?: Schema;
+  readonly migrations?: Migrations;
 }): Promise<Store> {
-  const { url, keyring, now, giveUpAfterMs, schema = SCHEMA } = options;
+  const { url, keyring, now, giveUpAfterMs, migrations = MIGRATIONS } = options;
   const common = { url, ...(giveUpAfterMs === undefined ? {} : { giveUpAfterMs }) };
   const db = createPostgresConnection({ ...common, connections: FOR_ALL_ELSE });
   const forClaims = createPostgresConnection({ ...common, connections: FOR_CLAIMS });
   try {
-    await prepareSchema(db, schema, () => migratePostgres(url, schema));
+    await prepareSchema(db, migrations, () => migratePostgres(url, { migrations }));
     return await createStore(db, keyring, now ?? (await followDatabaseClock(db)), forClaims);
   } catch (error) {
     await Promise.all([db.close(), forClaims.close()]);

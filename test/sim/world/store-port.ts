@@ -1,5 +1,5 @@
 import { createStore, type Store } from '../../../src/store/store.js';
-import { SCHEMA } from '../../../src/store/migrations.js';
+import { MIGRATIONS } from '../../../src/store/migrations.js';
 import { migrate } from '../../../src/store/schema.js';
 import { createKeyring } from '../../../src/keys/index.js';
 import { connectionOf, type MemoryDatabase, type Through } from './memory-database.js';
@@ -14,7 +14,7 @@ export async function prepareDatabase(database: MemoryDatabase): Promise<void> {
     (_label, _writes, work) => Promise.resolve(work()),
     () => '',
   );
-  await migrate(db, SCHEMA);
+  await migrate(db, MIGRATIONS);
   await createStore(db, KEYRING, () => 0);
 }
 
