@@ -273,24 +273,26 @@ async function reconcile(stack: Stack, references: readonly string[]) {
   return until(
     'the figures to stand still',
     async () => {
-      const acknowledged = await acknowledgedEvents(stack);
+      const before = await countedEvents(stack);
       await sleep(STANDS_STILL_MS);
-      const { byState, repeats, dropped } = await inbox.counts();
-      const rows = Object.values(byState).reduce((sum, count) => sum + count, 0);
-      const stands = (await acknowledgedEvents(stack)) === acknowledged;
-      return stands && { acknowledged, accounted: rows + repeats + dropped, dropped, missing };
+      const { acknowledged, dropped } = await countedEvents(stack);
+      const rows = await inbox.list({ limit: 1_000_000, bodies: false });
+      const accounted = rows.reduce((sum, { repeats }) => sum + 1 + repeats, dropped);
+      return before.acknowledged === acknowledged && { acknowledged, accounted, dropped, missing };
     },
     SETTLED_WITHIN_MS,
   ).catch(() => ({ acknowledged: Number.NaN, accounted: Number.NaN, dropped: Number.NaN, missing }));
 }
 
-/** By the gateway's own count of its 200s. */
-async function acknowledgedEvents(stack: Stack): Promise<number> {
+/** By the gateway's own count of its 200s, and of what it deleted. */
+async function countedEvents(stack: Stack): Promise<{ readonly acknowledged: number; readonly dropped: number }> {
   const answer = await fetch(`${stack.url}/metrics`, { headers: { authorization: 'Bearer dev-token' } });
-  const lines = (await answer.text()).matchAll(
-    /^towline_\w+_count\{[^}]*result="(?:stored|duplicate)"[^}]*\} (\d+)$/gm,
-  );
-  return [...lines].reduce((sum, [, count]) => sum + Number(count), 0);
+  const text = await answer.text();
+  const lines = text.matchAll(/^towline_\w+_count\{[^}]*result="(?:stored|duplicate)"[^}]*\} (\d+)$/gm);
+  return {
+    acknowledged: [...lines].reduce((sum, [, count]) => sum + Number(count), 0),
+    dropped: Number(/^towline_events_dropped_total (\d+)$/m.exec(text)?.[1]),
+  };
 }
 
 const storeMb = ({ folder }: Stack): number => statSync(join(folder, 'store.db')).size / 1e6;

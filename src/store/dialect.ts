@@ -23,10 +23,7 @@ export const LIBSQL: Dialect = {
   forUpdateSkippingLocked: '',
   isMissingTable: (code) => code === 'SQLITE_ERROR',
   isConflict: (code) => code.startsWith('SQLITE_CONSTRAINT'),
-  tidy: () => [],
 };
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 export const POSTGRES: Dialect = {
   name: 'postgres',
@@ -42,13 +39,4 @@ export const POSTGRES: Dialect = {
   forUpdateSkippingLocked: 'FOR UPDATE SKIP LOCKED',
   isMissingTable: (code) => code === '42P01',
   isConflict: (code) => code === '23505',
-  tidy: (nowMs) => [
-    { sql: `DELETE FROM commits WHERE at < ?`, params: [nowMs - DAY_MS] },
-    {
-      sql: `WITH counted AS (DELETE FROM inbox_counts WHERE backend <> 0 RETURNING name, count)
-            INSERT INTO inbox_counts (name, backend, count) SELECT name, 0, sum(count) FROM counted GROUP BY name
-            ON CONFLICT (name, backend) DO UPDATE SET count = inbox_counts.count + excluded.count`,
-      params: [],
-    },
-  ],
 };

@@ -35,6 +35,20 @@ interface InboxQuery {
   readonly after?: string;
 }
 
+/** States of which metrics count all rows: few are in them, or for long. */
+export const COUNTED_STATES = ['waiting', 'delivered', 'unverified', 'conflicting', 'quarantined'] as const;
+
+export type SettledState = Exclude<InboxState, 'waiting' | 'delivered'>;
+
+export interface InboxCounts {
+  /** Rows of all processes, by an index. */
+  readonly byState: Readonly<Record<(typeof COUNTED_STATES)[number], number>>;
+  /** Events that this process settled since it opened the store, by the state that it gave them. */
+  readonly settled: Readonly<Record<SettledState, number>>;
+  /** Events without proof that it deleted. */
+  readonly dropped: number;
+}
+
 /** Size of a row in addition to its body: its columns, and its entries in each index. */
 export const ROW_BYTES = 1_024;
 
@@ -157,12 +171,8 @@ export interface InboxStore extends UnprovenInbox, MatchingInbox {
     name: string,
     query: Pick<InboxQuery, 'state' | 'after'> & { readonly limit: number },
   ): Promise<{ readonly rows: readonly InboxRow[]; readonly next: string | null }>;
-  /** Rows per state, for invariants and metrics; `repeats` sums the duplicates, `dropped` counts the deleted rows. */
-  counts(): Promise<{
-    readonly byState: Readonly<Record<InboxState, number>>;
-    readonly repeats: number;
-    readonly dropped: number;
-  }>;
+  /** For metrics: its cost does not grow with the number of settled events. */
+  counts(): Promise<InboxCounts>;
 
   /**
    * Clears the bodies of rows received before that moment, except those still `waiting` or `delivered`; their hashes

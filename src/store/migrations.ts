@@ -46,12 +46,9 @@ const claims = [
   `CREATE INDEX orders_of_claim ON claim_orders (account, operation, reference, seq)`,
   `CREATE UNIQUE INDEX orders_once ON claim_orders (account, operation, reference, order_id)
      WHERE order_id IS NOT NULL`,
-  {
-    // One row for each transaction that must not happen twice, kept as long as its outcome may be read back.
-    postgres: [`CREATE TABLE commits (id TEXT PRIMARY KEY, at BIGINT NOT NULL)`],
-    // A file is written by the process itself: no answer to a commit is lost on the way.
-    libsql: [],
-  },
+  // One row for each transaction that must not happen twice, kept as long as its outcome may be read back. Empty in
+  // libsql: who writes the file itself loses no answer to a commit on the way.
+  `CREATE TABLE commits (id TEXT PRIMARY KEY, at BIGINT NOT NULL)`,
 ];
 
 /** Entries are never changed; only replacing a payload key may seal the details again, or erase them. */
@@ -196,71 +193,6 @@ const inbox = [
   `CREATE INDEX inbox_flows_due ON inbox_flows (has_proven, due_at)`,
   // Events without proof are measured and deleted separately; never while they are waiting.
   `CREATE INDEX inbox_unproven ON inbox (received_at) WHERE proof IS NULL`,
-  // Counted on each write: metrics must not read every row that was ever received. Waiting rows are counted on demand:
-  // their sender waits for an answer, so the insert must be fast.
-  {
-    // Each session counts in rows of its own, so that transactions do not wait for each other; `tidy` adds them up. The
-    // room in its pages is for the next versions of the same rows: a table that grows is locked by who makes it larger.
-    postgres: [
-      `CREATE TABLE inbox_counts (
-         name TEXT NOT NULL,
-         backend INTEGER NOT NULL,
-         count BIGINT NOT NULL,
-         PRIMARY KEY (name, backend)
-       ) WITH (fillfactor = 10)`,
-      `CREATE FUNCTION inbox_count(counted TEXT, difference BIGINT) RETURNS void LANGUAGE sql AS $$
-         INSERT INTO inbox_counts (name, backend, count)
-           SELECT counted, pg_backend_pid(), difference WHERE counted <> 'waiting'
-           ON CONFLICT (name, backend) DO UPDATE SET count = inbox_counts.count + excluded.count
-       $$`,
-      `CREATE FUNCTION inbox_count_new() RETURNS trigger LANGUAGE plpgsql AS $$
-       BEGIN
-         PERFORM inbox_count(NEW.state, 1);
-         RETURN NULL;
-       END $$`,
-      `CREATE FUNCTION inbox_count_change() RETURNS trigger LANGUAGE plpgsql AS $$
-       BEGIN
-         IF OLD.state <> NEW.state THEN
-           PERFORM inbox_count(OLD.state, -1);
-           PERFORM inbox_count(NEW.state, 1);
-         END IF;
-         IF OLD.repeats <> NEW.repeats THEN
-           PERFORM inbox_count('repeats', NEW.repeats - OLD.repeats);
-         END IF;
-         RETURN NULL;
-       END $$`,
-      `CREATE TRIGGER inbox_count_new AFTER INSERT ON inbox FOR EACH ROW EXECUTE FUNCTION inbox_count_new()`,
-      `CREATE TRIGGER inbox_count_change AFTER UPDATE OF state, repeats ON inbox
-         FOR EACH ROW EXECUTE FUNCTION inbox_count_change()`,
-      `CREATE FUNCTION inbox_count_dropped() RETURNS trigger LANGUAGE plpgsql AS $$
-       BEGIN
-         PERFORM inbox_count(OLD.state, -1);
-         PERFORM inbox_count('dropped', 1);
-         RETURN NULL;
-       END $$`,
-      `CREATE TRIGGER inbox_count_dropped AFTER DELETE ON inbox FOR EACH ROW EXECUTE FUNCTION inbox_count_dropped()`,
-    ],
-    libsql: [
-      `CREATE TABLE inbox_counts (name TEXT PRIMARY KEY, count INTEGER NOT NULL) STRICT`,
-      `CREATE TRIGGER inbox_count_new AFTER INSERT ON inbox WHEN NEW.state <> 'waiting' BEGIN
-         INSERT INTO inbox_counts (name, count) VALUES (NEW.state, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1;
-       END`,
-      `CREATE TRIGGER inbox_count_state AFTER UPDATE OF state ON inbox WHEN OLD.state <> NEW.state BEGIN
-         UPDATE inbox_counts SET count = count - 1 WHERE name = OLD.state;
-         INSERT INTO inbox_counts (name, count) SELECT NEW.state, 1 WHERE NEW.state <> 'waiting'
-           ON CONFLICT (name) DO UPDATE SET count = count + 1;
-       END`,
-      `CREATE TRIGGER inbox_count_repeat AFTER UPDATE OF repeats ON inbox WHEN OLD.repeats <> NEW.repeats BEGIN
-         INSERT INTO inbox_counts (name, count) VALUES ('repeats', NEW.repeats - OLD.repeats)
-           ON CONFLICT (name) DO UPDATE SET count = count + excluded.count;
-       END`,
-      `CREATE TRIGGER inbox_count_dropped AFTER DELETE ON inbox BEGIN
-         UPDATE inbox_counts SET count = count - 1 WHERE name = OLD.state;
-         INSERT INTO inbox_counts (name, count) VALUES ('dropped', 1)
-           ON CONFLICT (name) DO UPDATE SET count = count + 1;
-       END`,
-    ],
-  },
 ];
 
 const meta = [

@@ -1,5 +1,5 @@
 import type { ClaimKey } from './claim.js';
-import type { Request, StepResult, Row, Step } from './sql-message.js';
+import type { Request, StepResult, Row } from './sql-message.js';
 
 /**
  * The order of writes: writes of one turn happen one after the other, whichever process requests them, and each sees
@@ -108,6 +108,4 @@ export interface Dialect {
   isMissingTable(code: string): boolean;
   /** The code of a statement that met a unique constraint. */
   isConflict(code: string): boolean;
-  /** Upkeep for the sake of the connections: deletes what is too old to be used, adds counts up. */
-  tidy(nowMs: number): readonly Step[];
 }

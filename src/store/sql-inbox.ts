@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
-import type { InboxStore, Receipt } from './inbox.js';
+import { COUNTED_STATES, type InboxStore, type Receipt, type SettledState } from './inbox.js';
 import { CAN_BE_SETTLED, inboxRowOf, newRowOf, placeOf, type StoredEvent } from './inbox-row.js';
 import { integer, text, turnOf, type SqlConnection, type Turn } from './sql-connection.js';
 import type { SealedJson } from './store-key.js';
@@ -25,6 +25,13 @@ const WITHOUT_BODY = `
   id, source, flow_id, reference, status, proof, content_hash, NULL AS body, state, detail, received_at, delivered_at,
   settled_at, repeats`;
 
+/** Longer than any transaction is tried for. */
+const COMMITS_KEPT_MS = 24 * 60 * 60 * 1000;
+
+const COUNT_BY_STATE = `
+  SELECT state, COUNT(*) AS count FROM inbox WHERE state IN (${COUNTED_STATES.map((state) => `'${state}'`).join()})
+  GROUP BY state`;
+
 /** Nobody can open it: if the same content comes again, that is no repetition, but an event. */
 const A_COPY_IS_NEW = `, content_hash = content_hash || ' ' || id`;
 
@@ -40,6 +47,9 @@ export function createSqlInbox(deps: {
   readonly now: () => number;
 }): InboxStore {
   const { db, sealed, now } = deps;
+  const settled = countOf(INBOX_STATES.filter(isSettled));
+  let dropped = 0;
+  const unproven = createUnprovenInbox(db);
   const toRow = (row: Row) => inboxRowOf(row as unknown as StoredEvent, sealed);
   const leases = createInboxLeases({ db, now, toRow, instance: randomUUID() });
 
@@ -88,7 +98,7 @@ export function createSqlInbox(deps: {
 
   return {
     ...leases,
-    ...createUnprovenInbox(db),
+    ...unproven,
     ...createMatchingInbox({ db, now, toRow, wake: (id, atMs) => leases.wake(id, atMs) }),
 
     // Most events are new, and a statement without a result costs a quarter less.
@@ -100,6 +110,7 @@ export function createSqlInbox(deps: {
       const body = event.body === undefined ? null : sealed.sealParsed(placeOf(event.id, 'body'), event.body);
       const at = now();
       const trusted = event.proof === null ? 0 : 1;
+      const state = event.flowId === null && event.toMatch !== true ? 'unmatched' : 'waiting';
       const params: readonly SqlValue[] = [
         event.id,
         event.source,
@@ -111,7 +122,7 @@ export function createSqlInbox(deps: {
         trusted,
         event.contentHash,
         body,
-        event.flowId === null && event.toMatch !== true ? 'unmatched' : 'waiting',
+        state,
         at,
       ];
       // Events of no flow have no order.
@@ -125,6 +136,7 @@ export function createSqlInbox(deps: {
         turn,
       );
       if (inserted?.changes !== 1) return repeated(turn, params);
+      if (state === 'unmatched') settled.unmatched += 1;
       const receipt = { kind: 'stored', id: event.id } as const;
       const { flowId } = event;
       if (leaseMs === undefined || flowId === null || admitted?.changes !== 1) return receipt;
@@ -136,7 +148,7 @@ export function createSqlInbox(deps: {
       if (first === undefined) return;
       const at = now();
       const updates = verdicts.map(({ id, state, detail }) => {
-        if (!SETTLED.includes(state)) throw new StoreRequestError('NOT_A_SETTLEMENT');
+        if (!isSettled(state)) throw new StoreRequestError('NOT_A_SETTLEMENT');
         // A flow may still report `unverified` from before a person vouched: then the new delivery is yet to come.
         const stale = state === 'unverified' ? `AND state <> 'unverified' AND coalesce(proof, '') <> 'person'` : '';
         return {
@@ -145,7 +157,10 @@ export function createSqlInbox(deps: {
           params: [state, detail === undefined ? null : sealed.seal(placeOf(id, 'detail'), detail), at, id],
         };
       });
-      await db.write(updates, turnOf.settling(first.id));
+      const results = await db.write(updates, turnOf.settling(first.id));
+      for (const [index, { state }] of verdicts.entries()) {
+        if (isSettled(state)) settled[state] += results[index]?.changes ?? 0;
+      }
     },
 
     async markUnmatched(flowId, ids, detail) {
@@ -156,7 +171,13 @@ export function createSqlInbox(deps: {
         params: [sealed.seal(placeOf(id, 'detail'), detail), at, id, flowId],
       }));
       // In the turn of `releaseWaiting`: one of the two sees what the other did.
-      await db.write(updates, turnOf.inbox(flowId));
+      for (const { changes } of await db.write(updates, turnOf.inbox(flowId))) settled.unmatched += changes;
+    },
+
+    async dropUnproven(which) {
+      const count = await unproven.dropUnproven(which);
+      dropped += count;
+      return count;
     },
 
     async unsettledFlows({ limit, ageMs }) {
@@ -253,20 +274,9 @@ export function createSqlInbox(deps: {
     },
 
     async counts() {
-      const waiting = `SELECT 'waiting' AS name, COUNT(*) AS count FROM inbox WHERE state = 'waiting'`;
-      const [found] = await db.read([
-        {
-          sql: `SELECT name, CAST(sum(count) AS BIGINT) AS count FROM inbox_counts GROUP BY name UNION ALL ${waiting}`,
-          params: [],
-        },
-      ]);
-      const count = Object.fromEntries(rows(found).map((row) => [text(row, 'name'), integer(row, 'count')]));
-      const byState = Object.fromEntries(INBOX_STATES.map((state) => [state, count[state] ?? 0]));
-      return {
-        byState: byState as Record<InboxState, number>,
-        repeats: count['repeats'] ?? 0,
-        dropped: count['dropped'] ?? 0,
-      };
+      const [found] = await db.read([{ sql: COUNT_BY_STATE, params: [] }]);
+      const count = Object.fromEntries(rows(found).map((row) => [text(row, 'state'), integer(row, 'count')]));
+      return { byState: { ...countOf(COUNTED_STATES), ...count }, settled: { ...settled }, dropped };
     },
 
     // Unsettled events keep their body, however old: purging it would drop the event. In pieces, so that events that
@@ -283,7 +293,7 @@ export function createSqlInbox(deps: {
                          AND state NOT IN ('waiting', 'delivered') LIMIT ?)`,
               params: [before.getTime(), PURGED_AT_ONCE],
             },
-            ...db.dialect.tidy(now()),
+            { sql: `DELETE FROM commits WHERE at < ?`, params: [now() - COMMITS_KEPT_MS] },
           ],
           turnOf.purging,
         );
@@ -294,8 +304,10 @@ export function createSqlInbox(deps: {
   };
 }
 
-const OPEN: readonly InboxState[] = ['waiting', 'delivered'];
-const SETTLED: readonly InboxState[] = INBOX_STATES.filter((state) => !OPEN.includes(state));
+const isSettled = (state: InboxState): state is SettledState => state !== 'waiting' && state !== 'delivered';
+
+const countOf = <State extends InboxState>(states: readonly State[]) =>
+  Object.fromEntries(states.map((state) => [state, 0])) as Record<State, number>;
 
 function rows(result: StepResult | undefined): readonly Row[] {
   return result?.rows ?? [];

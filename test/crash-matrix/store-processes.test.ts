@@ -45,7 +45,8 @@ describeStores('the store', (kind) => {
         expect([won.length, new Set(won).size]).toEqual([200, 200]);
       }
       const { inbox } = await temporary.open();
-      expect((await inbox.counts()).repeats).toBe(400);
+      const rows = await inbox.list({ limit: 1_000, bodies: false });
+      expect(rows.reduce((sum, { repeats }) => sum + repeats, 0)).toBe(400);
     }, 60_000);
   });
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { GatewayOptions } from '../../src/gateway/index.js';
 import { REQUEST_LIMITS } from '../../src/gateway/http/server.js';
+import { statesOf } from '../store/states-of.js';
 import { until } from '../harness/until.js';
 import { SETTLEMENT_SECRET } from '../harness/fixed.js';
 import { newReference } from '../harness/references.js';
@@ -267,7 +268,7 @@ describe('fault 57: what comes without proof', () => {
     const waiting = (n: number) => bodyOf(n, { metadata: { notes: 'x'.repeat(50_000) } });
     await until('the quota to be full of them', async () => {
       const status = await from('203.0.113.9', waiting(0));
-      return status === 429 && (await tested.store.inbox.counts()).byState.unmatched === 0;
+      return status === 429 && (await statesOf(tested.store.inbox)).unmatched === 0;
     });
     expect(await tested.store.inbox.unprovenBytes()).toBeLessThan(850_000);
     // Who has the URL of a flow finds room, even if nothing else proves the event.

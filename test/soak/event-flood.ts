@@ -6,6 +6,7 @@ import { until } from '../harness/until.js';
 import type { Soak } from './main.js';
 import { newReference } from '../harness/references.js';
 import { transferInput } from '../harness/inputs.js';
+import { statesOf } from '../store/states-of.js';
 
 const EVENTS = 10_001;
 const WITHIN_MS = 300_000;
@@ -22,7 +23,6 @@ export default {
       const latest = rig.client.workflow.getHandle(workflowId);
       await untilShown([latest], 'accepted', ({ view }) => view.stage === 'tracking');
       const path = `/callbacks/${workflowId}/${callbackCapability(rig.store, workflowId)}`;
-      const states = async () => (await rig.store.inbox.counts()).byState;
       const { state, taken, signalsByRun } = await flood(rig.client, workflowId, {
         events: EVENTS,
         burst: EVENTS,
@@ -35,12 +35,16 @@ export default {
           deepStrictEqual(answer.status, 200);
         },
         taken: async () =>
-          void (await until('all to be delivered', async () => (await states()).waiting === 0, WITHIN_MS)),
+          void (await until(
+            'all to be delivered',
+            async () => (await rig.store.inbox.counts()).byState.waiting === 0,
+            WITHIN_MS,
+          )),
       });
       deepStrictEqual([state, taken], ['completed', EVENTS]);
       ok(Math.max(...signalsByRun) <= MOST_SIGNALS_PER_RUN, `signals by run: ${signalsByRun.join(' ')}`);
       const settled = async () => {
-        const { applied, duplicate } = await states();
+        const { applied, duplicate } = await statesOf(rig.store.inbox);
         return applied + duplicate === EVENTS;
       };
       await until('every row to be settled', settled, WITHIN_MS);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import type { InboxStore } from '../../src/store/inbox.js';
+import { statesOf } from './states-of.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
@@ -121,7 +122,7 @@ describeStores('a flow with events in the inbox', (kind) => {
     await leasedIds();
     await inbox.releaseWaiting(flow(1));
     expect(new Set(await leasedIds())).toEqual(new Set([...proven, last]));
-    expect((await inbox.counts()).byState).toMatchObject({ waiting: 21, unmatched: 21, unverified: 20 });
+    expect(await statesOf(inbox)).toMatchObject({ waiting: 21, unmatched: 21, unverified: 20 });
   });
 
   it('gives up, by markUnmatched, no event that was delivered or settled meanwhile', async () => {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, it } from '@jest/globals';
 import { createKeyring } from '../../src/keys/index.js';
 import type { InboxStore } from '../../src/store/inbox.js';
 import type { Store } from '../../src/store/store.js';
+import { statesOf } from './states-of.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, makeTemporaryStore, type TemporaryStore } from './temporary-store.js';
 
@@ -121,7 +122,7 @@ describeStores('the leases of the inbox', (kind) => {
     await inbox.releaseWaiting(flow(1));
     expect(await inbox.get(given)).toMatchObject({ state: 'waiting', detail: null, settledAt: null });
     expect(await leasedIds()).toEqual([given]);
-    expect((await inbox.counts()).byState).toMatchObject({ waiting: 1, late: 1, unmatched: 1 });
+    expect(await statesOf(inbox)).toMatchObject({ waiting: 1, late: 1, unmatched: 1 });
   });
 
   it('give at most 20 unproven events that waited for the start of their flow, and all proven ones', async () => {
@@ -133,7 +134,7 @@ describeStores('the leases of the inbox', (kind) => {
     await inbox.defer(flow(1), 0);
     await inbox.releaseWaiting(flow(1));
     expect(await leasedIds()).toEqual([...forged.slice(0, 20), honest]);
-    expect((await inbox.counts()).byState).toMatchObject({ waiting: 21, unmatched: 5 });
+    expect(await statesOf(inbox)).toMatchObject({ waiting: 21, unmatched: 5 });
   });
 
   it('have places for flows with a proven event apart from those of others', async () => {

@@ -16,6 +16,7 @@ import { openStack } from '../harness/stack.js';
 import type { TestWorker } from '../harness/temporal.js';
 import { until } from '../harness/until.js';
 import cryptoSend from '../kinds/crypto-send.js';
+import { statesOf } from './states-of.js';
 import { describeStores } from './store-kinds.js';
 import { anEvent, keyring, makeTemporaryStore, openAt, type TemporaryStore } from './temporary-store.js';
 
@@ -27,7 +28,6 @@ const TABLES = [
   'payment_hashes',
   'inbox',
   'inbox_flows',
-  'inbox_counts',
   'meta',
   'deployment',
   'quotes',
@@ -92,7 +92,7 @@ describeStores('the schema of a store', (kind) => {
     // The release is rolled back: the running process continues, and another one of its build starts.
     await use(first, 'after');
     await use(await temporary.open(), 'back');
-    expect((await newer.inbox.counts()).byState.applied).toBe(used + 4);
+    expect((await statesOf(newer.inbox)).applied).toBe(used + 4);
   });
 
   it('goes to N + 1 while worker and gateway are replaced, and back: one POST for each flow, none cut, a row for each webhook', async () => {

@@ -6,6 +6,7 @@ import type { Store } from '../../src/store/store.js';
 import { clusterUrl, makeTemporaryDatabase, type TemporaryDatabase } from '../setup/postgres/temporary-database.js';
 import { until } from '../harness/until.js';
 import { startCuttingProxy, type CuttingProxy } from './cutting-proxy.js';
+import { statesOf } from './states-of.js';
 import { anEvent, keyring } from './temporary-store.js';
 
 const COMMIT = 'COMMIT\0';
@@ -82,7 +83,7 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
       expect(await idsOf(other)).toEqual(expect.arrayContaining(free.map(({ id }) => id)));
       for (const { id, flowId } of free) await other.inbox.markDelivered(flowId ?? '', [id]);
       await Promise.all(free.map(({ id }) => other.inbox.settle([{ id, state: 'applied' }])));
-      expect((await other.inbox.counts()).byState.applied).toBe(free.length);
+      expect((await statesOf(other.inbox)).applied).toBe(free.length);
       expect(await waiting()).toBe(0);
 
       // Its own flow is kept in order: events through another gateway wait for the hanging one.
@@ -159,23 +160,5 @@ const leaseAll = { proven: 50, unproven: 50, perFlow: 50, leaseMs: 30_000 };
     expect((await other.claims.get(key))?.phase).toBe('answered');
     await beside.query('ROLLBACK');
     await Promise.all([...events, ...reads]);
-  });
-
-  it('count all events exactly, by whichever connection they came, also once the counts are added up', async () => {
-    const events = Array.from({ length: 60 }, (_, n) => anEvent({ flowId: n % 3 === 0 ? null : flow(`f${n}`) }));
-    await Promise.all(events.map((event, n) => (n % 2 === 0 ? hanging : other).inbox.receive(event)));
-    const settled = events.filter(({ flowId }) => flowId !== null);
-    await Promise.all(
-      settled.map(({ id }, n) => (n % 2 === 0 ? other : hanging).inbox.settle([{ id, state: 'late' }])),
-    );
-    const counts = { waiting: 0, late: 40, unmatched: 20 };
-    expect((await other.inbox.counts()).byState).toMatchObject(counts);
-    await Promise.all([other.inbox.purgeBodies(new Date(0)), hanging.inbox.purgeBodies(new Date(0))]);
-    expect((await other.inbox.counts()).byState).toMatchObject(counts);
-    await other.inbox.settle([]);
-    await hanging.inbox.replay(settled[0]?.id ?? '');
-    expect((await other.inbox.counts()).byState).toMatchObject({ waiting: 1, late: 39 });
-    const { rows } = await beside.query(`SELECT name FROM inbox_counts WHERE backend = 0 ORDER BY name`);
-    expect(rows).toEqual([{ name: 'late' }, { name: 'unmatched' }]);
   });
 });

@@ -1,8 +1,9 @@
-import { collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { FastifyInstance } from 'fastify';
 import { FIAT_CURRENCIES, TOKENS } from '../../contract/vocabulary.js';
 import { readCode } from '../../readers/code.js';
 import type { StoreFigures } from '../../store/figures.js';
+import type { InboxCounts } from '../../store/inbox.js';
 import type { Store } from '../../store/store.js';
 import type { FlowStats } from './flow-stats.js';
 import type { InboxSource } from '../../protocol/events.js';
@@ -65,10 +66,22 @@ export function createMetrics({ inbox, figures, quota, besides, flowStats, unrea
   });
   const gauge = <Label extends string = never>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge({ name, help, labelNames, registers });
-  const events = gauge('towline_events', 'Events in the inbox by state; `waiting` and `delivered` are pending.', [
-    'state',
-  ]);
-  const repeats = gauge('towline_events_repeats', 'Deliveries of events that were known already.');
+  const events = gauge(
+    'towline_events',
+    'Events in the inbox by state, those of all gateways; `waiting` and `delivered` are pending.',
+    ['state'],
+  );
+  const settled = new Counter({
+    name: 'towline_events_settled_total',
+    help: 'Events that this gateway settled, by the state that they got.',
+    labelNames: ['state'] as const,
+    registers,
+  });
+  const dropped = new Counter({
+    name: 'towline_events_dropped_total',
+    help: 'Events without proof that this gateway deleted: too old, or more than UNPROVEN_DISK_MB.',
+    registers,
+  });
   const unreadable = gauge(
     'towline_events_unreadable_flows',
     'Flows whose events wait, since this gateway lacks the payload key of one of them. Alert above 0.',
@@ -129,6 +142,14 @@ export function createMetrics({ inbox, figures, quota, besides, flowStats, unrea
   const ageSeconds = (nowMs: number, sinceMs: number | undefined) =>
     sinceMs === undefined ? 0 : Math.max(0, nowMs - sinceMs) / 1_000;
 
+  function showCounts(counts: InboxCounts): void {
+    for (const [state, count] of Object.entries(counts.byState)) events.set({ state }, count);
+    settled.reset();
+    for (const [state, count] of Object.entries(counts.settled)) settled.inc({ state }, count);
+    dropped.reset();
+    dropped.inc(counts.dropped);
+  }
+
   function showFigures(found: StoreFigures): void {
     sending.set(found.sending);
     oldestSending.set(ageSeconds(found.nowMs, found.oldestSendingMs));
@@ -163,12 +184,11 @@ export function createMetrics({ inbox, figures, quota, besides, flowStats, unrea
         flowStats(),
       ]);
       storeUp.set(counts === undefined ? 0 : 1);
-      for (const [state, count] of Object.entries(counts?.byState ?? {})) events.set({ state }, count);
+      if (counts !== undefined) showCounts(counts);
       if (found !== undefined) showFigures(found);
       unprovenBytes.set(quota.bytes());
       unprovenMost.set(quota.mostBytes);
       unreadable.set(unreadableFlows());
-      if (counts !== undefined) repeats.set(counts.repeats);
       if (stats !== undefined) show(stats);
       return { type: register.contentType, text: `${await register.metrics()}${(await besides?.metrics()) ?? ''}` };
     },

@@ -84,8 +84,7 @@ export async function answered(profile: SignedProfile, mutants: readonly Mutant[
   const send = async ({ body, headers }: Mutant) => (await rawRequest(tested.url, path, body, headers, agent)).status;
   try {
     const statuses = await inTurns(mutants, 8, send);
-    const { byState } = await tested.store.inbox.counts();
-    const rows = Object.values(byState).reduce((sum, count) => sum + count, 0);
+    const rows = (await tested.store.inbox.list({ limit: 100_000, bodies: false })).length;
     return { statuses, rows, genuine: await send(genuineOf(profile)) };
   } finally {
     agent.destroy();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../harness/until.js';
+import { statesOf } from '../../store/states-of.js';
 import { startCuttingProxy } from '../../store/cutting-proxy.js';
 import { startFlowWorker } from './flow-worker.js';
 import { signalsOf } from './signals.js';
@@ -93,7 +94,7 @@ export async function outage({ flows, waves, everyMs }: Outage): Promise<AfterOu
         delivered: taken.toSorted(),
         drainedMs,
         mostSignals,
-        states: (await tested.store.inbox.counts()).byState,
+        states: await statesOf(tested.store.inbox),
       };
     } finally {
       await worker.stop();
