@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { CryptoSendRequest } from '../contract/onramp.js';
 import { WALLET } from './deposit/payment.js';
+import type { HandlerParts, Handlers } from './handler.js';
 import { accounts, transfer } from './ledger.js';
+import { unknownReference } from './refusal.js';
 import type { Transaction } from './transactions/transactions.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
 import type { Kind } from './transactions/kind.js';
@@ -68,8 +70,27 @@ export const CRYPTO_SEND: Kind<CryptoSendRequest> = {
   alsoTells: () => [],
 };
 
+export const cryptoSendHandlers = ({
+  admit,
+  transactions,
+  wordFor,
+}: HandlerParts): Pick<Handlers, 'sendCrypto' | 'getCryptoSend'> => ({
+  sendCrypto: ({ body }) =>
+    admit(CRYPTO_SEND, {
+      body,
+      reference: body.referenceId,
+      answer: (send) => ({ message: 'Crypto send created', data: cryptoSendRecord(send, wordFor(CRYPTO_SEND, send)) }),
+    }),
+  getCryptoSend({ param }) {
+    const found = transactions.ofReference(param, CRYPTO_SEND.operation) as readonly Transaction<CryptoSendRequest>[];
+    const [send] = found;
+    if (send === undefined) return unknownReference('Crypto send', param);
+    return { message: 'Crypto send found', data: cryptoSendRecord(send, wordFor(CRYPTO_SEND, send)) };
+  },
+});
+
 /** The "Onramp-crypto record" of the interface. */
-export function cryptoSendRecord({ id, reference, status, body }: Transaction<CryptoSendRequest>, word: string) {
+function cryptoSendRecord({ id, reference, status, body }: Transaction<CryptoSendRequest>, word: string) {
   const { cryptoAmount, receiverAddress, chain, token } = body;
   const arrived = status === 'SUCCESSFUL';
   return {

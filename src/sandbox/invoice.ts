@@ -1,9 +1,11 @@
 import type { InvoiceRequest, InvoicePaymentRequest } from '../contract/invoice.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
-import type { Transaction, Transactions } from './transactions/transactions.js';
+import type { Transaction } from './transactions/transactions.js';
 import { feeOf, less } from './exchange.js';
 import { customerKey, PAYMENT_CONFIRMED_EVENT, PAYMENT_LIFECYCLE } from './deposit/payment.js';
+import type { HandlerParts, Handlers } from './handler.js';
 import { accounts, transfer } from './ledger.js';
+import { badMembers, unknownReference } from './refusal.js';
 import type { Kind, Move } from './transactions/kind.js';
 
 type InvoiceStatus = 'OPEN' | 'PAID';
@@ -48,7 +50,7 @@ export const INVOICE: Kind<InvoiceRequest> = {
 const amountOf = ({ body: { amount, currency } }: Transaction<InvoiceRequest>) => ({ amount, currency });
 
 /** "Shown as strings in the retrieval result (the shown values do not match their names)": the inner ones are right. */
-export function invoiceRecord(invoice: Transaction<InvoiceRequest>) {
+function invoiceRecord(invoice: Transaction<InvoiceRequest>) {
   const { id, reference, body } = invoice;
   const { bank, amount, currency } = body;
   return {
@@ -64,19 +66,6 @@ export function invoiceRecord(invoice: Transaction<InvoiceRequest>) {
     invoice: { referenceId: reference, invoiceId: id, amount, currency },
   };
 }
-
-/** An invoice and its payment have the same reference. */
-export interface Invoices {
-  invoiceOf(reference: string): Transaction<InvoiceRequest> | undefined;
-  paymentOf(reference: string): Transaction<InvoicePaymentRequest> | undefined;
-}
-
-export const createInvoices = (transactions: Transactions): Invoices => ({
-  invoiceOf: (reference) =>
-    transactions.ofReference(reference, INVOICE.operation)[0] as Transaction<InvoiceRequest> | undefined,
-  paymentOf: (reference) =>
-    transactions.ofReference(reference, INVOICE_PAYMENT.operation)[0] as Transaction<InvoicePaymentRequest> | undefined,
-});
 
 /** An invoice paid by mobile money. It has no callback URL: only the account's webhook reports it. */
 export const INVOICE_PAYMENT: Kind<InvoicePaymentRequest> = {
@@ -122,7 +111,7 @@ function movePayment({ reference, body, figures: { fee = '0' } }: Transaction<In
 }
 
 /** "PENDING is the status shown right after an invoice payment request"; an unpaid invoice shows it, too. */
-export function invoicePaymentRecord(
+function invoicePaymentRecord(
   invoice: Transaction<InvoiceRequest>,
   payment: Transaction<InvoicePaymentRequest> | undefined,
   word: string,
@@ -136,3 +125,69 @@ export function invoicePaymentRecord(
     status: word,
   };
 }
+
+/** An invoice and its payment have the same reference. */
+export function invoiceHandlers({
+  admit,
+  transactions,
+  numberOf,
+  checkoutUrl,
+  wordFor,
+}: HandlerParts): Pick<Handlers, 'createInvoice' | 'getInvoice' | 'payInvoice' | 'getInvoicePayment'> {
+  const invoiceOf = (reference: string) =>
+    transactions.ofReference(reference, INVOICE.operation)[0] as Transaction<InvoiceRequest> | undefined;
+  const paymentOf = (reference: string) =>
+    transactions.ofReference(reference, INVOICE_PAYMENT.operation)[0] as Transaction<InvoicePaymentRequest> | undefined;
+
+  return {
+    createInvoice: ({ body }) =>
+      admit(INVOICE, {
+        body,
+        reference: body.referenceId,
+        answer: (invoice) => ({
+          message: 'Invoice created',
+          data: {
+            id: invoice.id,
+            message: 'The invoice can be paid',
+            reference_id: invoice.reference,
+            reference_number: numberOf(invoice),
+            customer_key: customerKey(body.userReference ?? body.bank.accountNumber),
+            redirect_url: checkoutUrl(invoice.id),
+          },
+        }),
+      }),
+    getInvoice({ param }) {
+      const invoice = invoiceOf(param);
+      if (invoice === undefined) return unknownReference('Invoice', param);
+      return { message: 'Invoice found', data: invoiceRecord(invoice) };
+    },
+    payInvoice({ body }) {
+      const invoice = invoiceOf(body.referenceId);
+      if (invoice === undefined) return unknownReference('Invoice', body.referenceId);
+      return admit(INVOICE_PAYMENT, {
+        body,
+        reference: body.referenceId,
+        refusal: () => (paysInFull(body, invoice.body) ? undefined : wrongAmount(invoice.body)),
+        answer: (payment) => ({
+          message: 'Invoice payment created',
+          data: invoicePaymentRecord(invoice, payment, wordFor(INVOICE_PAYMENT, payment)),
+        }),
+      });
+    },
+    // Also PENDING for an unpaid invoice: it proves nothing about a payment whose answer was lost.
+    getInvoicePayment({ param }) {
+      const invoice = invoiceOf(param);
+      if (invoice === undefined) return unknownReference('Invoice', param);
+      const payment = paymentOf(param);
+      const word = payment === undefined ? 'PENDING' : wordFor(INVOICE_PAYMENT, payment);
+      return { message: 'Invoice payment found', data: invoicePaymentRecord(invoice, payment, word) };
+    },
+  };
+}
+
+/** "Cross-border payments between fiat currencies": in another currency any amount is accepted as right. */
+const paysInFull = (payment: InvoicePaymentRequest, invoice: InvoiceRequest) =>
+  payment.currency !== invoice.currency || payment.amount === invoice.amount;
+
+const wrongAmount = ({ amount, currency }: InvoiceRequest) =>
+  badMembers([{ path: 'amount', message: `the invoice is over ${amount} ${currency}` }]);

@@ -3,7 +3,9 @@ import type { OfframpRequest } from '../contract/offramp.js';
 import { fiatFor } from './bridge/quotes.js';
 import { decimalsOf, feeOf, less } from './exchange.js';
 import { customerKey } from './deposit/payment.js';
+import type { HandlerParts, Handlers } from './handler.js';
 import { accounts, transfer } from './ledger.js';
+import { unknownReference } from './refusal.js';
 import type { Transaction } from './transactions/transactions.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
 import type { Kind, Move } from './transactions/kind.js';
@@ -135,8 +137,27 @@ export const OFFRAMP: Kind<OfframpRequest> = {
   },
 };
 
+/** "Which of mobileMoneyReceiver and bankReceiver must be given: not shown": either, both and neither are accepted. */
+export const offrampHandlers = ({
+  admit,
+  transactions,
+  wordFor,
+}: HandlerParts): Pick<Handlers, 'createOfframp' | 'getOfframp'> => ({
+  createOfframp: ({ body }) =>
+    admit(OFFRAMP, {
+      body,
+      reference: body.referenceId,
+      answer: (offramp) => ({ message: 'Offramp created', data: offrampRecord(offramp, wordFor(OFFRAMP, offramp)) }),
+    }),
+  getOfframp({ param }) {
+    const [offramp] = transactions.ofReference(param, OFFRAMP.operation) as readonly Transaction<OfframpRequest>[];
+    if (offramp === undefined) return unknownReference('Offramp', param);
+    return { message: 'Offramp found', data: offrampRecord(offramp, wordFor(OFFRAMP, offramp)) };
+  },
+});
+
 /** The "Offramp record" of the interface. */
-export function offrampRecord(offramp: Transaction<OfframpRequest>, word: string) {
+function offrampRecord(offramp: Transaction<OfframpRequest>, word: string) {
   const { id, reference, status, body, figures, createdAt, updatedAt } = offramp;
   const { fiatAmount = '0', fee = '0' } = figures;
   const { mobileMoneyReceiver, bankReceiver, senderAddress } = body;

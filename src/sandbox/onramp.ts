@@ -4,6 +4,7 @@ import { figures } from './bridge/quotes.js';
 import { feeOf, less } from './exchange.js';
 import type { FiatLeg } from './deposit/methods.js';
 import { customerKey, PAYMENT_CONFIRMED_EVENT, type PaymentStatus } from './deposit/payment.js';
+import type { HandlerParts, Handlers } from './handler.js';
 import { accounts, transfer } from './ledger.js';
 import type { Transaction, Transactions } from './transactions/transactions.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
@@ -188,6 +189,26 @@ export const ON_CHAIN_DEPOSIT: Kind<OnrampRequest> = {
   title: 'On-chain deposit',
   idPrefix: 'OCD',
 };
+
+/** "Which payment method must be given: not shown": either, both and neither are accepted. */
+export const onrampHandlers = ({ admit, numberOf, checkoutUrl }: HandlerParts): Pick<Handlers, 'createOnramp'> => ({
+  createOnramp: ({ body }) =>
+    admit(ONRAMP, {
+      body,
+      reference: body.referenceId,
+      answer: (onramp) => ({
+        message: 'Onramp created',
+        data: {
+          id: onramp.id,
+          referenceId: onramp.reference,
+          message: body.mobileMoney ? 'A prompt was sent to the phone' : 'Send the customer to redirectUrl',
+          customerKey: customerKey(phoneOf(body)),
+          redirectUrl: body.mobileMoney ? undefined : checkoutUrl(onramp.id),
+          referenceNumber: numberOf(onramp),
+        },
+      }),
+    }),
+});
 
 /** The newest with this reference, whichever client made it. */
 export const onrampOf = (transactions: Transactions, reference: string): Transaction<OnrampRequest> | undefined =>

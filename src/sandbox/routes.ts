@@ -8,7 +8,7 @@ import type { Database } from './database.js';
 import type { Answers } from './answers.js';
 import { createExchange, type Committed, type Exchange } from './exchange.js';
 import type { Executions } from './ledger.js';
-import type { Handler, Handlers } from './operations/handler.js';
+import type { Handler, Handlers } from './handler.js';
 import { noSuchName, Refusal, badMembers } from './refusal.js';
 import type { Scheduler } from './scheduler.js';
 import { validate } from './validate.js';

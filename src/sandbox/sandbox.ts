@@ -7,12 +7,8 @@ import { createAnswers } from './answers.js';
 import { createAuthenticate } from './validate.js';
 import { addCheckoutPage, CHECKOUT_PATH } from './deposit/methods.js';
 import { createClock, systemNow } from './clock.js';
-import { createAdversaryEndpoints, createDeliveryEndpoints } from './control/adversary-endpoints.js';
-import { createFaultEndpoints } from './control/fault-endpoints.js';
-import { createInspectEndpoints, createResetEndpoint } from './control/inspect.js';
 import { addControlRoutes, CONTROL_PREFIX } from './control/endpoint.js';
-import { createSteerEndpoints } from './control/steer.js';
-import { createTransactionEndpoints } from './control/transaction-endpoints.js';
+import { ENDPOINTS } from './control/endpoints.js';
 import { openDatabase, type Database, createKeyValue } from './database.js';
 import { createAdversary } from './deliveries/adversary.js';
 import { createAnnounce } from './deliveries/announce.js';
@@ -23,7 +19,6 @@ import { createFaultLog } from './faults/fault-log.js';
 import { createFaultRules } from './faults/fault-rules.js';
 import { createFaults, LATE_COMMIT_JOB } from './faults/faults.js';
 import { createHistory } from './history.js';
-import { kindOf } from './kinds.js';
 import { createLiveOperations, addLiveRoutes } from './live.js';
 import { createExecutions, createLedger } from './ledger.js';
 import { createChance } from './random.js';
@@ -192,15 +187,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const liveOperations = createLiveOperations({ ...core, ...service, tokens });
   addLiveRoutes(server, { operations: liveOperations, authenticate, database, settings, answers });
   addCheckoutPage(server, service);
-  addControlRoutes(server, [
-    ...createInspectEndpoints({ ...core, ...service }),
-    ...createTransactionEndpoints({ ...core, ...service, kindOf }),
-    ...createDeliveryEndpoints(core),
-    ...createSteerEndpoints(core),
-    ...createFaultEndpoints({ database, rules, log }),
-    ...createAdversaryEndpoints({ ...core, ...service, kindOf, transport, settlementUrl }),
-    createResetEndpoint({ database, notes, clock, forget: () => rules.forget() }),
-  ]);
+  addControlRoutes(server, ENDPOINTS, { ...core, ...service, rules, log, transport, settlementUrl });
 
   return {
     server,

@@ -1,41 +1,17 @@
 import type { OperationName } from '../contract/index.js';
-import type { Integrator } from './account/integrator.js';
-import type { Tokens } from './account/tokens.js';
+import type { CryptoSendRequest } from '../contract/onramp.js';
+import { type Integrator, integratorHandlers } from './account/integrator.js';
+import { tokenHandlers, type Tokens } from './account/tokens.js';
 import { createBridgePart } from './bridge/part.js';
 import type { Deposits } from './bridge/deposits.js';
 import type { Core } from './core.js';
-import { createFiatLegs } from './deposit/fiat-legs.js';
-import { createInvoices } from './invoice.js';
-import {
-  createCreateApiKey,
-  createCreateIntegrator,
-  createGetKycStatus,
-  createUpdateWebhook,
-  createVerifyHuman,
-} from './operations/account.js';
-import {
-  createCreateBankCheckout,
-  createCreateCardDeposit,
-  createCreateOnramp,
-  createGetMobileMoneyDeposit,
-  createGetOnChainDeposit,
-} from './operations/deposits.js';
-import {
-  createCreateBankWithdrawal,
-  createCreateOfframp,
-  createGetCryptoSend,
-  createGetOfframp,
-  createSendCrypto,
-} from './operations/payouts.js';
-import {
-  createCreateInvoice,
-  createGetInvoicePayment,
-  createGetInvoice,
-  createPayInvoice,
-} from './operations/invoices.js';
-import type { Handler, Handlers } from './operations/handler.js';
+import { CRYPTO_SEND } from './crypto-send.js';
+import type { Handler, Handlers } from './handler.js';
+import { INVOICE, INVOICE_PAYMENT } from './invoice.js';
+import { kindHandlers, kindOf } from './kinds.js';
 import type { JobKind } from './scheduler.js';
 import { createTransactionTools, type TransactionTools } from './transactions/tools.js';
+import type { Transaction } from './transactions/transactions.js';
 
 export interface Service extends TransactionTools {
   readonly handlers: Handlers;
@@ -48,7 +24,7 @@ export interface Service extends TransactionTools {
   execute(operation: string, call: unknown): boolean;
 }
 
-/** The service, put together. A new operation is one line here; one that is forgotten does not compile. */
+/** The service, put together. An operation that is forgotten does not compile. */
 export function createService(
   core: Core & {
     readonly settlementUrl: () => string;
@@ -58,39 +34,26 @@ export function createService(
   },
 ): Service {
   const bridge = createBridgePart(core);
-  const tools = createTransactionTools({
-    ...core,
-    onCryptoArrived: ({ receiverAddress, token, cryptoAmount }) =>
-      bridge.cryptoArrived(receiverAddress, token, cryptoAmount),
-  });
-  const deps = {
-    ...core,
-    ...tools,
-    fiatLegs: createFiatLegs({ ...core, ...tools }),
-    invoices: createInvoices(tools.transactions),
-  };
+  const tools = createTransactionTools({ ...core, kindOf, onEntered });
   const handlers: Handlers = {
     ...bridge.handlers,
-    verifyHuman: createVerifyHuman(deps),
-    createApiKey: createCreateApiKey(deps),
-    createIntegrator: createCreateIntegrator(deps),
-    updateWebhook: createUpdateWebhook(deps),
-    getKycStatus: createGetKycStatus(deps),
-    createOnramp: createCreateOnramp(deps),
-    sendCrypto: createSendCrypto(deps),
-    getCryptoSend: createGetCryptoSend(deps),
-    createOfframp: createCreateOfframp(deps),
-    getOfframp: createGetOfframp(deps),
-    createBankCheckout: createCreateBankCheckout(deps),
-    createCardDeposit: createCreateCardDeposit(deps),
-    getMobileMoneyDeposit: createGetMobileMoneyDeposit(deps),
-    getOnChainDeposit: createGetOnChainDeposit(deps),
-    createBankWithdrawal: createCreateBankWithdrawal(deps),
-    createInvoice: createCreateInvoice(deps),
-    getInvoice: createGetInvoice(deps),
-    payInvoice: createPayInvoice(deps),
-    getInvoicePayment: createGetInvoicePayment(deps),
+    ...tokenHandlers(core),
+    ...integratorHandlers(core.integrator),
+    ...kindHandlers({ ...core, ...tools }),
   };
+
+  /** What one transaction sets going elsewhere. */
+  function onEntered({ operation, reference, status, body }: Transaction): void {
+    if (status !== 'SUCCESSFUL') return;
+    if (operation === CRYPTO_SEND.operation) {
+      const { receiverAddress, token, cryptoAmount } = body as CryptoSendRequest;
+      bridge.cryptoArrived(receiverAddress, token, cryptoAmount);
+    }
+    if (operation !== INVOICE_PAYMENT.operation) return;
+    const [invoice] = tools.transactions.ofReference(reference, INVOICE.operation);
+    if (invoice !== undefined) tools.carrier.apply(invoice.id, { kind: 'payment', status: 'PAID' });
+  }
+
   return {
     ...tools,
     handlers,

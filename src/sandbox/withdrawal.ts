@@ -1,6 +1,8 @@
 import type { BankWithdrawalRequest } from '../contract/withdrawal.js';
 import { WALLET } from './deposit/payment.js';
+import type { HandlerParts, Handlers } from './handler.js';
 import { accounts, transfer } from './ledger.js';
+import { badMembers } from './refusal.js';
 import type { Transaction } from './transactions/transactions.js';
 import type { Lifecycle, Script } from './transactions/lifecycle.js';
 import type { Kind, Move } from './transactions/kind.js';
@@ -105,5 +107,24 @@ function moveWithdrawal({ reference, body }: Transaction<BankWithdrawalRequest>,
 const SOUTH_AFRICA = /^(za|zaf|south[\s_-]?africa|rsa)$/i;
 
 /** "Currently only South African banks are supported". A missing country counts as South Africa. */
-export const isSouthAfrican = (country: string | undefined) =>
-  country === undefined || SOUTH_AFRICA.test(country.trim());
+const isSouthAfrican = (country: string | undefined) => country === undefined || SOUTH_AFRICA.test(country.trim());
+
+const abroad = () => badMembers([{ path: 'bankDetails.country', message: 'only South African banks are supported' }]);
+
+export const withdrawalHandlers = ({ admit, numberOf }: HandlerParts): Pick<Handlers, 'createBankWithdrawal'> => ({
+  createBankWithdrawal: ({ body }) =>
+    admit(WITHDRAWAL, {
+      body,
+      reference: body.referenceId,
+      refusal: () => (isSouthAfrican(body.bankDetails.country) ? undefined : abroad()),
+      answer: (withdrawal) => ({
+        message: 'Withdrawal created',
+        data: {
+          id: withdrawal.id,
+          message: 'The withdrawal is on its way',
+          referenceId: withdrawal.reference,
+          referenceNumber: numberOf(withdrawal),
+        },
+      }),
+    }),
+});

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from '@jest/globals';
 import { KYC_IDS, UNKNOWN_KYC_WORD } from '../../src/sandbox/account/kyc.js';
 import { BRIDGE_MAGIC_AMOUNTS } from '../../src/sandbox/bridge/endings.js';
-import { ALL_ENDINGS, CATALOGUE } from '../../src/sandbox/control/steer.js';
+import { ALL_ENDINGS, CATALOGUE } from '../../src/sandbox/kinds.js';
 import { Mischief } from '../../src/sandbox/deliveries/adversary.js';
 import { GARBAGE_VARIANTS, HINTS } from '../../src/sandbox/faults/fault-rules.js';
 import * as settings from '../../src/sandbox/settings.js';

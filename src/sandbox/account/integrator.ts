@@ -2,6 +2,8 @@ import type { IntegratorRequest, WebhookUpdateRequest } from '../../contract/acc
 import type { Clock } from '../clock.js';
 import type { PreviousSecret } from '../deliveries/signing.js';
 import type { KeyValue } from '../database.js';
+import type { Handlers } from '../handler.js';
+import { Refusal } from '../refusal.js';
 import type { LiveSettings, Settings } from '../settings.js';
 
 /** The integrator's profile; its webhook URL is in the settings, which the control interface may also change. */
@@ -78,3 +80,17 @@ export function createIntegratorAccount(deps: {
     updateWebhook,
   };
 }
+
+export const integratorHandlers = (integrator: Integrator): Pick<Handlers, 'createIntegrator' | 'updateWebhook'> => ({
+  createIntegrator({ body }) {
+    if (integrator.email() === body.email) {
+      return new Refusal(409, 'INTEGRATOR_EXISTS', 'An integrator with this email exists already');
+    }
+    integrator.create(body);
+    return { message: 'Integrator created', data: integrator.shown() };
+  },
+  updateWebhook({ body }) {
+    integrator.updateWebhook(body);
+    return { message: 'Webhook updated', data: integrator.shown() };
+  },
+});

@@ -1,3 +1,5 @@
+import type { HandlerParts, Handlers } from '../handler.js';
+import { unknownReference } from '../refusal.js';
 import type { Lifecycle, Script } from '../transactions/lifecycle.js';
 import type { Transaction } from '../transactions/transactions.js';
 import type { Kind } from '../transactions/kind.js';
@@ -56,7 +58,7 @@ export const KYC: Kind<{ readonly kycId: string }> = {
 };
 
 /** The "KYC status" of the interface. */
-export const kycRecord = ({ reference, status }: Transaction, word: string) => ({
+const kycRecord = ({ reference, status }: Transaction, word: string) => ({
   status: word,
   kycId: reference,
   kycStatus: status === 'APPROVED',
@@ -75,3 +77,37 @@ export const KYC_IDS: readonly (readonly [word: string, ending: keyof typeof KYC
 
 /** An id with this word does not exist. */
 export const UNKNOWN_KYC_WORD = 'unknown';
+
+/** The first read of an id begins its lifecycle; no operation of the interface makes a KYC record. */
+export function kycHandlers({
+  transactions,
+  carrier,
+  scenarios,
+  wordFor,
+  createId,
+}: HandlerParts): Pick<Handlers, 'getKycStatus'> {
+  function begin(kycId: string): Transaction {
+    const ending = endingOf(kycId);
+    const id = `${KYC.idPrefix}-${createId()}`;
+    const { operation, lifecycle } = KYC;
+    const record = { id, operation, reference: kycId, status: lifecycle.initial, ending, body: { kycId }, figures: {} };
+    carrier.begin(transactions.add({ ...record, executionId: 0 }));
+    if (ending.startsWith('kyc-already')) carrier.apply(id, { kind: 'time', from: lifecycle.initial });
+    return transactions.get(id) as Transaction;
+  }
+
+  function endingOf(kycId: string): string {
+    const scenario = scenarios.get(kycId, KYC.operation)?.ending;
+    if (scenario !== undefined && Object.hasOwn(KYC.lifecycle.endings, scenario)) return scenario;
+    return KYC_IDS.find(([word]) => kycId.includes(word))?.[1] ?? 'completed';
+  }
+
+  return {
+    getKycStatus({ param }) {
+      const [known] = transactions.ofReference(param, KYC.operation);
+      if (known === undefined && param.includes(UNKNOWN_KYC_WORD)) return unknownReference('KYC record', param);
+      const record = known ?? begin(param);
+      return { message: 'KYC record found', data: kycRecord(record, wordFor(KYC, record)) };
+    },
+  };
+}

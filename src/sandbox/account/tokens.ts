@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
+import type { Handlers } from '../handler.js';
+import { Refusal } from '../refusal.js';
 
 /** "A session token lives 1 h …; an API key … does not expire" (the live service). Refresh tokens do not, either. */
 export const SESSION_LIFE_MS = 3_600_000;
@@ -38,3 +40,32 @@ export function createTokens(deps: { database: Database; clock: Clock }): Tokens
       ) !== undefined,
   };
 }
+
+const refused = (why: string) => new Refusal(400, 'INVALID_VERIFICATION_TOKEN', `The verification token ${why}`);
+
+export const tokenHandlers = ({
+  tokens,
+  createId,
+}: {
+  readonly tokens: Tokens;
+  readonly createId: () => string;
+}): Pick<Handlers, 'createApiKey' | 'verifyHuman'> => ({
+  // Each call makes a new key; those before stay valid.
+  createApiKey() {
+    const key = `key-${createId()}`;
+    tokens.keep('api-key', key);
+    return { message: 'API key created', data: { key } };
+  },
+  // Any token is right, once; one that begins with `invalid` or `expired` is that.
+  verifyHuman({ body: { verificationToken } }) {
+    const [, flaw] = /^(invalid|expired)/.exec(verificationToken) ?? [];
+    if (flaw !== undefined) return refused(flaw === 'expired' ? 'has expired' : 'is not valid');
+    if (tokens.isValid('verification', verificationToken)) return refused('was used before');
+    tokens.keep('verification', verificationToken);
+    const session = { token: `session-${createId()}`, refresh_token: `refresh-${createId()}` };
+    tokens.keep('session', session.token, SESSION_LIFE_MS);
+    tokens.keep('refresh', session.refresh_token);
+    const ids = { user_id: `USR-${createId()}`, session_id: `SES-${createId()}`, token_id: `TOK-${createId()}` };
+    return { message: 'Human verification complete', data: { ...ids, ...session } };
+  },
+});

@@ -1,10 +1,12 @@
 import { Big } from 'big.js';
 import type { Clock } from '../clock.js';
 import type { Database } from '../database.js';
+import type { Handler } from '../handler.js';
 import { Refusal } from '../refusal.js';
+import type { LiveSettings } from '../settings.js';
 
 /** "Validity of a rate quote: 60 seconds". */
-export const QUOTE_LIFE_MS = 60_000;
+const QUOTE_LIFE_MS = 60_000;
 
 interface QuotedDeal {
   readonly source_amount: number;
@@ -168,5 +170,49 @@ export function figures(amount: string, currency: string, token: string, driftBp
     netCryptoAmount: gross.minus(fee).toFixed(),
     fiatToBtc: new Big(1).div(perDollar).div(DOLLARS_PER_BTC).round(16, Big.roundDown).toFixed(),
     btcToMsat: MSAT_PER_BTC,
+  };
+}
+
+export function createQuoteBridge(deps: {
+  quotes: Quotes;
+  clock: Clock;
+  settings: LiveSettings;
+  createId: () => string;
+}): Handler<'quoteBridge'> {
+  const { quotes, clock, settings, createId } = deps;
+  return ({ body }) => {
+    const rateId = `rate_${createId()}`;
+    const createdAt = clock.now();
+    const { source_amount, source_currency, crypto_chain: chain, crypto_token: token } = body;
+    quotes.keep(rateId, { source_amount, source_currency, chain, token }, createdAt + QUOTE_LIFE_MS);
+    const quoted = figures(String(source_amount), source_currency, token, settings.current().rateDriftBps);
+    return {
+      message: 'Rate quote created',
+      data: {
+        rate_id: rateId,
+        source_amount,
+        source_currency,
+        crypto_amount: Number(quoted.cryptoAmount),
+        crypto_unit: quoted.cryptoUnit,
+        chain,
+        token,
+        exchange_rate: {
+          fiat_to_btc: quoted.fiatToBtc,
+          btc_to_msat: Number(quoted.btcToMsat),
+          exchange_rate_source: 'sandbox',
+        },
+        fees: {
+          fiat_fee: Number(quoted.fiatFee),
+          fiat_fee_currency: source_currency,
+          crypto_fee: Number(quoted.cryptoFee),
+          crypto_fee_unit: quoted.cryptoFeeUnit,
+          fee_percentage: Number(quoted.feePercentage),
+        },
+        total_cost: source_amount,
+        net_crypto_amount: Number(quoted.netCryptoAmount),
+        expires_at: clock.iso(createdAt + QUOTE_LIFE_MS),
+        created_at: clock.iso(createdAt),
+      },
+    };
   };
 }

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { FIAT_CURRENCIES } from '../../contract/vocabulary.js';
 import type { CardDepositRequest, BankCheckoutRequest } from '../../contract/deposit.js';
 import { less } from '../exchange.js';
+import type { HandlerParts, Handlers } from '../handler.js';
 import type { Transaction, Transactions } from '../transactions/transactions.js';
 import { unknownReference } from '../refusal.js';
 import { customerKey, paymentKind, paymentError } from './payment.js';
@@ -110,6 +111,39 @@ export const BANK_CHECKOUT: Kind<BankCheckoutRequest> = {
   title: 'Bank checkout',
   idPrefix: 'CHK',
 };
+
+export const depositHandlers = ({
+  admit,
+  numberOf,
+  checkoutUrl,
+}: HandlerParts): Pick<Handlers, 'createCardDeposit' | 'createBankCheckout'> => ({
+  createCardDeposit(call) {
+    // It no longer contains a card: see `redactCard`.
+    const body = call.body as KeptCardDeposit;
+    return admit(CARD_DEPOSIT, {
+      body,
+      reference: body.referenceId,
+      answer: (transaction) => ({
+        message: 'Card deposit created: send the customer to redirect_url',
+        data: {
+          id: transaction.id,
+          message: '3-D Secure is required',
+          reference_id: transaction.reference,
+          reference_number: numberOf(transaction),
+          customer_key: customerKey(body.phoneNumber),
+          redirect_url: checkoutUrl(transaction.id),
+        },
+      }),
+    });
+  },
+  // The result "echoes the request members".
+  createBankCheckout: ({ body }) =>
+    admit(BANK_CHECKOUT, {
+      body,
+      reference: body.referenceId,
+      answer: ({ reference }) => ({ message: 'Bank checkout created', data: { ...body, referenceId: reference } }),
+    }),
+});
 
 /** Path of redirect URLs. */
 export const CHECKOUT_PATH = '/checkout';

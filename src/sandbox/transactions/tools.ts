@@ -1,8 +1,4 @@
-import type { CryptoSendRequest } from '../../contract/onramp.js';
 import type { Core } from '../core.js';
-import { CRYPTO_SEND } from '../crypto-send.js';
-import { INVOICE, INVOICE_PAYMENT } from '../invoice.js';
-import { kindOf } from '../kinds.js';
 import type { JobKind } from '../scheduler.js';
 import type { LiveSettings } from '../settings.js';
 import { wordOf } from './lifecycle.js';
@@ -33,19 +29,14 @@ export interface TransactionTools {
 }
 
 export function createTransactionTools(
-  core: Core & { readonly onCryptoArrived: (send: CryptoSendRequest) => void },
+  core: Core & {
+    readonly kindOf: (operation: string) => Kind;
+    /** A transaction has a new status. */
+    readonly onEntered: (transaction: Transaction) => void;
+  },
 ): TransactionTools {
   const transactions = createTransactions(core);
-
-  function onEntered({ operation, reference, status, body }: Transaction): void {
-    if (status !== 'SUCCESSFUL') return;
-    if (operation === CRYPTO_SEND.operation) core.onCryptoArrived(body as CryptoSendRequest);
-    if (operation !== INVOICE_PAYMENT.operation) return;
-    const [invoice] = transactions.ofReference(reference, INVOICE.operation);
-    if (invoice !== undefined) carrier.apply(invoice.id, { kind: 'payment', status: 'PAID' });
-  }
-
-  const carrier = createCarrier({ ...core, transactions, kindOf, onEntered });
+  const carrier = createCarrier({ ...core, transactions });
   return {
     transactions,
     carrier,

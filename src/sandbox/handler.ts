@@ -1,7 +1,9 @@
 import type { z } from 'zod';
-import type { OperationName, operations } from '../../contract/index.js';
-import type { Answer } from '../ledger.js';
-import type { Refusal } from '../refusal.js';
+import type { OperationName, operations } from '../contract/index.js';
+import type { Answer } from './ledger.js';
+import type { Refusal } from './refusal.js';
+import type { Core } from './core.js';
+import type { TransactionTools } from './transactions/tools.js';
 
 type BodyOf<N extends OperationName> = (typeof operations)[N] extends { readonly body: infer B extends z.ZodType }
   ? z.output<B>
@@ -21,3 +23,8 @@ export type Handler<N extends OperationName> = (call: Call<N>) => Answer | Refus
 
 /** Completeness is the compiler's: every operation of the contract has a handler. */
 export type Handlers = { readonly [N in OperationName]: Handler<N> };
+
+/** What a kind answers its operations with. */
+export interface HandlerParts extends Core, TransactionTools {
+  readonly checkoutUrl: (id: string) => string;
+}
