@@ -14,13 +14,6 @@ interface Waiting {
 }
 
 const MAX_BATCH = 256;
-/** If there are more, half are taken: while the thread writes them, this one serves the callers of the other half. */
-const SMALL_BATCH = 16;
-/** This many do not wait for the rest of what came at this moment: an idle thread begins while this one still reads. */
-const FIRST_FEW = 14;
-/** With this many waiting, a batch is sent while the thread still works, so that it is never idle. Fewer wait. */
-const ENOUGH_AHEAD = 8;
-const BATCHES_IN_FLIGHT = 2;
 const DURABLE = ['journal_mode=WAL', 'synchronous=FULL', 'busy_timeout=5'];
 /** 16 MB. All writes wait for a checkpoint; a late one copies a page only once, however often it was written. */
 const CHECKPOINT = 'wal_autocheckpoint=4000';
@@ -39,8 +32,8 @@ export interface StoreThread {
 }
 
 /**
- * A database behind a thread. Requests that come during a transaction share a later one: all writes of all processes
- * happen one after the other, whatever their turn.
+ * A database behind a thread. What comes during a transaction shares the next one: all writes of all processes happen one
+ * after the other, whatever their turn.
  *
  * @param options.lockTimeoutMs how long a batch tries to get the lock while other processes write. @default 5000
  * @param options.pragmas further ones, for tests
@@ -68,8 +61,8 @@ export async function openConnection(options: {
   const queue: Waiting[] = [];
   /** Numbers of the texts that the thread knows. */
   const numbers = new Map<string, number>();
-  /** Oldest first. */
-  const inFlight: (readonly Waiting[])[] = [];
+  /** The batch that the thread has. */
+  let inFlight: readonly Waiting[] = [];
   let state: 'open' | 'closing' | 'closed' = 'open';
   let flushing = false;
   const opened = createSignal();
@@ -77,25 +70,21 @@ export async function openConnection(options: {
 
   const flush = (): void => {
     flushing = false;
-    if (!mayFlush()) return;
-    const next = queue.splice(0, Math.min(MAX_BATCH, Math.max(SMALL_BATCH, queue.length >> 1)));
-    if (next.length === 0) {
+    if (inFlight.length > 0) return;
+    inFlight = queue.splice(0, MAX_BATCH);
+    if (inFlight.length === 0) {
       if (state === 'closing') post({ kind: 'close' });
       else thread.unref();
       return;
     }
-    inFlight.push(next);
     // The thread keeps the process alive only while it works.
     thread.ref();
     const batch: Batch = {
-      writes: next.some(({ writes }) => writes),
-      ...numbered(next.map(({ request }) => request)),
+      writes: inFlight.some(({ writes }) => writes),
+      ...numbered(inFlight.map(({ request }) => request)),
     };
     post({ kind: 'batch', batch });
   };
-
-  const mayFlush = (): boolean =>
-    inFlight.length === 0 || (inFlight.length < BATCHES_IN_FLIGHT && queue.length >= ENOUGH_AHEAD);
 
   /** Texts are constants of this program, or built from a few: never from received data. */
   const numbered = (requests: readonly Request[]): Pick<Batch, 'requests' | 'texts'> => {
@@ -115,7 +104,8 @@ export async function openConnection(options: {
   };
 
   const finish = (settle: (waiting: Waiting, index: number) => void): void => {
-    const finished = inFlight.shift() ?? [];
+    const finished = inFlight;
+    inFlight = [];
     finished.forEach(settle);
     flush();
   };
@@ -155,8 +145,7 @@ export async function openConnection(options: {
     state = 'closed';
     opened.reject(new StoreUnavailableError(code));
     closed.resolve();
-    for (const { reject } of [...inFlight.splice(0).flat(), ...queue.splice(0)])
-      reject(new StoreUnavailableError(code));
+    for (const { reject } of [...inFlight, ...queue.splice(0)]) reject(new StoreUnavailableError(code));
   };
 
   thread.on('message', onMessage);
@@ -170,8 +159,8 @@ export async function openConnection(options: {
         return;
       }
       queue.push({ request, writes, resolve, reject });
-      if (inFlight.length === 0 ? queue.length >= FIRST_FEW : mayFlush()) return flush();
-      if (flushing) return;
+      if (flushing || inFlight.length > 0) return;
+      // Requests of the same tick go together.
       flushing = true;
       setImmediate(flush);
     });

@@ -128,13 +128,10 @@ export function libsqlThread(require: NodeJS.Require): void {
   const answer = (message: FromThread): void => parentPort?.postMessage(message);
   const failed = (error: unknown): void => answer({ kind: 'failed', code: codeOf(error) });
 
-  // In their order, even if one waits for the lock while the next is already here.
-  let turn: Promise<void> = Promise.resolve();
+  // One at a time: the next batch is sent when this one is answered.
   parentPort?.on('message', (message: ToThread) => {
     if (message.kind === 'batch') {
-      turn = turn
-        .then(() => untilUnlocked(() => transactAll(message.batch)))
-        .then((outcomes) => answer({ kind: 'done', outcomes }), failed);
+      untilUnlocked(() => transactAll(message.batch)).then((outcomes) => answer({ kind: 'done', outcomes }), failed);
       return;
     }
     statements.clear();
