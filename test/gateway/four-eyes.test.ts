@@ -380,7 +380,7 @@ describe('an order that needs a second person', () => {
       status: 409,
       body: { data: { code: 'other_proposal' } },
     });
-    expect(await assign('bob')).toMatchObject({ status: 200, body: { event: { flowId, proof: 'signature' } } });
+    expect(await assign('bob')).toMatchObject({ status: 200, body: { event: { flowId, proof: 'person' } } });
     expect((await entriesOf(flowId)).at(-1)).toMatchObject({ kind: 'replay-event', details: { trust: false } });
   });
 
