@@ -4,6 +4,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { PARK_ACTIONS } from '../../src/protocol/vocabulary.js';
 import { explore, storyOf } from './explore.js';
 import { differencesFrom, PAIR_FILES } from './known-pairs.js';
 import { lookFor, PLANTS, type Baseline, type Verdict } from './plants.js';
@@ -64,6 +65,9 @@ function spaceNamed(name: string): Space {
   const [faults, events, orders] = bounds.split('/').map(Number);
   const known = [...WHOLE, ...DEEP, ...FOR_PLANTS].find((one) => nameOf(one) === name);
   if (known !== undefined) return known;
+  const rules = PLANTS.flatMap(({ book: { without } }) => without ?? []);
+  if (from !== undefined && !rules.includes(from) && !Object.hasOwn(PARK_ACTIONS, from))
+    throw new TypeError(`"${from}" is neither a rule nor a reason to ask a person. See docs/decisions.md.`);
   const repeat = more.find((word) => !['slow', 'later', 'existing', 'live'].includes(word)) as Space['repeat'];
   if (kind === undefined || !Number.isInteger(faults) || !Number.isInteger(events) || !Number.isInteger(orders))
     throw new TypeError(`no such space: "${name}". See --list.`);
