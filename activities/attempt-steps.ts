@@ -35,7 +35,7 @@ export interface Submission<Request> {
   /** A repeat is sent even if that lookup cannot tell. @default false */
   readonly unasked?: boolean;
   /** Asked right before a first send: whether someone else has already made the payment. Absent if no one else can. */
-  readonly lookUpFirst?: (beforeEachLookup: () => void) => Promise<PaidReading>;
+  readonly lookUpFirst?: (beforeEachLookup?: () => void) => Promise<PaidReading>;
   /** @default 1 */
   readonly timeScale?: number;
 }
@@ -153,9 +153,10 @@ async function reserve<Request>(sending: Sending<Request>): Promise<Heard> {
   const before = (found.kind === 'reserved' ? found.sentBefore : undefined) ?? 'nothing';
   if (found.kind !== 'other-fingerprint') return { of: 'reserve', finds: found.kind, before };
   const there = await storing(() => deps.store.claims.get(key));
+  if (there?.flowId !== flowId || there.sent === 'nothing') return { of: 'reserve', finds: 'other-request', before };
   // Ordered before a reset, of which this run knows nothing: what was sent is unknown, whatever was ordered since.
-  const isOurs = there?.flowId === flowId && there.sent !== 'nothing';
-  return { of: 'reserve', finds: isOurs ? 'sending' : 'other-request', before };
+  sending.found = { kind: 'sending', since: there.sendingAt ?? there.reservedAt };
+  return { of: 'reserve', finds: 'sending', before };
 }
 
 /** An earlier send may have been executed. */
@@ -173,7 +174,7 @@ async function lookAfter<Request>(sending: Sending<Request>, { misses }: Attempt
   const { lookUp, lookUpFirst, timeScale = 1 } = sending.submission;
   if (misses > 0) await untilNextMiss(sending.deps, timeScale);
   const ask = async (): Promise<LookupSays> =>
-    lookUpFirst === undefined ? ((await lookUp?.())?.lookup ?? 'no-lookup') : lookupOfPaid(await lookUpFirst(() => {}));
+    lookUpFirst === undefined ? ((await lookUp?.())?.lookup ?? 'no-lookup') : lookupOfPaid(await lookUpFirst());
   return (sending.looked = await ask().catch(() => 'cannot-tell' as const));
 }
 

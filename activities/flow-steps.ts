@@ -88,7 +88,7 @@ export function createFlowStepActivities(deps: ActivityDeps) {
         ...(unasked && { unasked }),
         timeScale: timeScaleOf(input),
         ...(submission.byOthersToo && {
-          lookUpFirst: (beforeEachLookup: () => void) =>
+          lookUpFirst: (beforeEachLookup?: () => void) =>
             paidBeforeOurs(
               deps,
               { reference: claim.reference, expect: facts, timeScale: timeScaleOf(input) },

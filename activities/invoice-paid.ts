@@ -55,11 +55,11 @@ export function createInvoicePaidActivities(deps: ActivityDeps) {
 export const paidBeforeOurs = (
   deps: ActivityDeps,
   question: Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale'>,
-  beforeEachLookup: () => void = () => {},
+  beforeEachLookup?: () => void,
 ): Promise<PaidReading> => paidOrMissing(deps, { ...question, beforeOurs: true, beforeEachLookup }, () => true);
 
 type LookupQuestion = Pick<PaidQuestion, 'reference' | 'expect' | 'timeScale' | 'beforeOurs'> & {
-  readonly beforeEachLookup?: () => void;
+  readonly beforeEachLookup?: (() => void) | undefined;
 };
 
 /** No lookup says "not paid" against a trusted event of a payment for which no flow was found: it may be of this one. */

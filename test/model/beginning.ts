@@ -34,15 +34,11 @@ export function beginningOf(setting: Setting, left: Budget): Beginning | null {
     const found = nearest(setting, cost, from);
     if (found === null) continue;
     const { world, story } = found;
-    const used = {
-      faults: cost.faults - world.left.faults,
-      events: cost.events - world.left.events,
-      orders: cost.orders - world.left.orders,
-    };
+    // With what was used up on the way.
     const most = {
-      faults: left.faults + used.faults,
-      events: left.events + used.events,
-      orders: left.orders + used.orders,
+      faults: left.faults + cost.faults - world.left.faults,
+      events: left.events + cost.events - world.left.events,
+      orders: left.orders + cost.orders - world.left.orders,
     };
     return { world: { ...world, left }, most, story };
   }

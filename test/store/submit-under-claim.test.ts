@@ -272,7 +272,11 @@ describe('submitUnderClaim', () => {
     await expect(attempt(failing(new NotSentError('sendCrypto', 'refused')))).rejects.toThrow();
     expect(await attempt(undefined, await other({}))).toMatchObject({ kind: 'other-request' });
     expect(await attempt(failing(new UnknownOutcomeError('sendCrypto', 'timeout')))).toMatchObject({ kind: 'unknown' });
-    expect(await attempt(undefined, await other({}))).toMatchObject({ kind: 'unknown' });
+    expect(await attempt(undefined, await other({}))).toEqual({
+      kind: 'unknown',
+      repeat: 'unknown',
+      reason: expect.any(String),
+    });
     expect(await attempt(undefined, await other({ flowId: 'crypto-send/x' }))).toMatchObject({ kind: 'other-request' });
     expect(sent.times).toBe(2);
   });
